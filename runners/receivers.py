@@ -1,4 +1,4 @@
-"""Handle the admission, interruption and resumption of executions, in the same transaction."""
+"""Start, end and wake runs when executions change, and deliver events to waiting runs."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -111,7 +111,7 @@ def request_slot(sender: Any, execution_ids: list[UUID], **_: Any) -> None:
 
 @failed_step.provide
 def step_that_failed(execution_id: UUID) -> dict[str, str] | None:
-    """Return the path of the step whose failure ended an execution, and the error's class.
+    """Return the path of the step whose failure ended an execution, and the error type.
 
     Return None if the execution did not end through a step's failure.
     """
@@ -123,7 +123,7 @@ def step_that_failed(execution_id: UUID) -> dict[str, str] | None:
 def tell_family(
     sender: Any, execution_id: UUID, state: str, parent_run_id: UUID | None, **_: Any
 ) -> None:
-    """Request that workers wake the run that waits for this execution, and cancel its children.
+    """Ask workers to wake the run that waits for this execution, and to cancel its children.
 
     Children are cancelled only if the execution was cancelled or timed out. Each message is handled
     later, without a lock.

@@ -1,4 +1,4 @@
-"""The Celery tasks. Each task receives IDs and makes one call.
+"""The Celery tasks. Each task makes one call.
 
 A message only starts the work; the row holds the state.
 """

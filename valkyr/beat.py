@@ -1,4 +1,4 @@
-"""The tasks that beat sends for Valkyr. A message expires after its interval plus ten minutes.
+"""The tasks that beat sends for Valkyr. A message expires after the interval plus ten minutes.
 
 Without the ten minutes, a worker whose clock is ahead of beat's could discard every message as
 expired, because Celery compares with the worker's clock. Intervals above an hour count as an hour.

@@ -1,4 +1,4 @@
-"""A step that executes in this process: its lease, and the details it received and reported."""
+"""A step that is executing in this process: its lease, and the details it received and reported."""
 
 import threading
 from dataclasses import dataclass, field
@@ -39,7 +39,7 @@ class ActiveRun:
         return self.obeyed or self.interrupted
 
     def cancelled(self) -> bool:
-        """Return whether the step must stop: its run was cancelled, or its lease ends soon."""
+        """Return whether to stop: the run was ended or taken over, or its lease ends soon."""
         if self.ending and not self.unwanted:
             self.obeyed = True
         return self.unwanted or self.ending

@@ -76,12 +76,12 @@ class ClaimRequest:
 
 
 def claim(state: SegmentState, seen: LiveRun, inputs: Inputs | None = None) -> Work | None:
-    """Claim the run; return None if it is taken, not due or cancelled.
+    """Claim the run; return None if it is leased or not due, or if its execution is not running.
 
-    Inputs and key are stored with the claim, before the step can have any effect. A run whose
-    inputs cannot be rendered is claimed too, and fails. Processes with several threads do not claim
-    a run whose holder was lost: such a run first returns to its queue (`runners/isolation`).
-    `inputs` are the step's inputs if they are already rendered.
+    The inputs and the idempotency key are stored with the claim, before the step can have any
+    effect. A run whose inputs cannot be rendered is claimed too, and fails. Processes with several
+    threads do not claim a run whose holder was lost: such a run first returns to its queue
+    (`runners/isolation`). `inputs` are the step's inputs if they are already rendered.
     """
     request = request_claim(state, seen, inputs)
     if request is None:
@@ -128,10 +128,10 @@ def request_claim(
 
 
 def request_next(pack: ExecutionPack[SegmentState] | None) -> ClaimRequest | None:
-    """Return the claim of the next execution's run, made when the current run's end is recorded.
+    """Return the request to claim the next execution's run, sent with the current run's record.
 
     Return None if no run is next or this worker is late or draining. Return None as well for a run
-    that was tried before; it is put back and loaded separately.
+    that was tried before; it is put back and claimed separately.
     """
     if pack is None or pack.late() or activity.draining():
         return None
@@ -146,7 +146,7 @@ def request_next(pack: ExecutionPack[SegmentState] | None) -> ClaimRequest | Non
 
 
 def claim_following(state: SegmentState) -> Work | None:
-    """Claim the next sibling of the message that can be claimed; return None if none is left."""
+    """Claim the next already loaded sibling; return None if none of these can be claimed."""
     while state.pack is not None and (seen := state.pack.following()) is not None:
         state.turn_to(seen.step)
         work = claim(state, seen)
@@ -176,8 +176,8 @@ def attempt_prepare(
 ) -> tuple[Prepared | None, Failure | None]:
     """Return the step's inputs and None, or None and the failure to render or store them.
 
-    In a transaction, raises LoadsOutside if a template reads a stored value, or if the inputs must
-    be stored.
+    In a transaction, raises LoadsOutside if a template reads a stored value, or if the inputs are
+    too large for the row.
     """
 
     def prepared() -> Prepared:

@@ -24,7 +24,7 @@ FIRST_DELAY, MOST_DELAY = 1.0, 60.0
 def blame(execution_id: UUID, run_id: UUID, token: int, cause: str) -> bool:
     """Count a crash of the run that stalled or ended its process; send the run again, or fail it.
 
-    Return False, and count nothing, if another worker took the run over since `token` was read.
+    Return False, and count nothing, if the run ended or was taken over since `token` was read.
     """
     looked = end_run.look(execution_id, run_id)
     if looked is None or looked.token != token:
@@ -43,8 +43,8 @@ def mend(
 ) -> int:
     """Release a lost run and send it again, or fail it after too many crashes.
 
-    Return 1, or 0 if the run was taken over. `crashes` is the previous count. From the second crash
-    on, the run waits before it is sent, unless `at_once` is set.
+    Return 1, or 0 if the run has ended or was taken over. `crashes` is the previous count. From the
+    second crash on, the run waits before it is sent, unless `at_once` is set.
     """
     crashes += death.crashed
     if crashes >= config().poison:
@@ -80,7 +80,7 @@ def _end(execution_id: UUID, run_id: UUID, token: int, crashes: int, death: Deat
 
 
 def _send_siblings(execution_id: UUID, run_id: UUID) -> None:
-    """Resend the siblings without a holder that may have been in the lost run's message."""
+    """Resend the pending siblings that may have been in the lost run's message."""
     limits = config()
     asked = {"execution": execution_id, "run": run_id, "most": limits.pack_steps - 1}
     found = statements.fetch("stranded", asked)

@@ -86,8 +86,8 @@ def _of_failure(
 def ends_execution(state: "SegmentState", unit: "Unit") -> bool:
     """Return whether this worker knows that every task of the workflow has ended.
 
-    Return False if the output may read variables, whose values are certain only under the
-    execution's lock.
+    Return False if the output may read variables, because these can change until the execution is
+    locked.
     """
     graph = state.context.version.graph
     return (
@@ -101,7 +101,7 @@ def ends_execution(state: "SegmentState", unit: "Unit") -> bool:
 
 
 def needs_lock(state: "SegmentState", unit: "Unit") -> bool:
-    """Return whether a join may be ready, or the execution over, without this worker knowing it."""
+    """Return whether a join may be ready, or the execution over, unknown to this worker."""
     if state.resumed:
         return True
     frontier = state.frontier

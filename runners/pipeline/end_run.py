@@ -2,7 +2,7 @@
 
 The run's token is increased first, so the database rejects later writes by its holder. The run then
 fails like any other, with a retry, an error edge or a dead letter. If a gate holds a run before a
-worker claims the run, the run is suspended in the same way.
+remote runner leases it, the run is suspended in the same way.
 """
 
 from dataclasses import dataclass

@@ -67,7 +67,7 @@ def _seconds(work: Work) -> float:
 def failure_of(
     error: BaseException, seconds: float, path: str, revealed: Revealed | None = None
 ) -> Failure:
-    """Return the failure to record for an error; its texts do not contain the step's secrets.
+    """Return the failure to record for an error, with the step's secrets removed from its text.
 
     `seconds` is the step's timeout.
     """
@@ -88,7 +88,7 @@ def failure_of(
 
 
 def _of_the_engine(error: BaseException, path: str) -> Failure | None:
-    """Return the failure for an error of the engine or a memory limit; None for other errors."""
+    """Return the failure for a template, payload or memory-limit error; None for other errors."""
     if isinstance(error, TemplateError):
         return template_failure(error, path)
     if isinstance(error, PayloadError):
@@ -137,7 +137,7 @@ def perform(state: SegmentState, work: Work) -> Unit:
 
 
 def _egress_rules(workspace_id: UUID) -> EgressRules | None:
-    """Return the workspace's egress rules; a pool's thread closes the connection that it opened."""
+    """Return the workspace's egress rules; in a thread pool, close a newly opened connection."""
     held_before = connection.connection is not None
     found = rules_of(workspace_id)
     if not held_before and pool() == "threads" and not connection.in_atomic_block:
@@ -242,7 +242,7 @@ def stretch(state: SegmentState, unit: Unit) -> None:
 def next_item(state: SegmentState, unit: Unit) -> bool:
     """Switch to the next item of a pure map's batch if every task of the current item has ended.
 
-    Returns whether there was a next item.
+    Returns whether it switched.
     """
     if not state.batch or not state.settled or state.frontier.ready:
         return False
@@ -378,8 +378,8 @@ def held(
 ) -> Iterator[None]:
     """Limit the time of the module in the block, and renew the run's lease meanwhile.
 
-    The rendering time of the step's inputs counts towards the time limit. Raises LeaseLost if the
-    lease could not be renewed, so that the step did not begin or was stopped.
+    The time to render the step's inputs counts too. Raises LeaseLost if too little of the lease
+    remains to begin the step, or if the step was stopped because its lease was not renewed.
     """
     rendering = work.prepared.seconds if work.prepared is not None else 0.0
     if work.step.inline:
@@ -437,7 +437,7 @@ def _context(state: SegmentState, work: Work) -> Context:
 
 
 def _writes(unit: Unit) -> bool:
-    """Return whether the last step in the unit wrote variables; such a step ends a segment."""
+    """Return whether the last step in the unit may write variables; such a step ends a segment."""
     last = unit.more[-1] if unit.more else unit.head
     return last is not None and last.step.writes_variables
 

@@ -1,4 +1,4 @@
-"""One thread per process renews the leases of long steps and ends steps that time out.
+"""One thread per process renews the leases of long steps and fails those that ignore timeouts.
 
 The thread starts with the first step that may run long (never before a fork). It uses its own
 connection, which it reopens after any error.
@@ -32,7 +32,7 @@ TICK = 0.5
 
 
 class Heart:
-    """The steps that execute in this process, and the thread that watches them."""
+    """The steps that are executing in this process, and the thread that watches them."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -74,7 +74,7 @@ class Heart:
             return sum(beat.expired for beat in self._beats.values())
 
     def _active(self) -> list[ActiveRun]:
-        """Return the steps that execute now.
+        """Return the steps that are executing now.
 
         Takes no lock, because an interrupted thread may hold it.
         """
@@ -151,7 +151,7 @@ class Heart:
                 threading.Thread(target=beat.pack.hand_back, name="valkyr-pack").start()
 
     def _end(self, beat: ActiveRun) -> None:
-        """Fail the run if this process holds it; then kill the process, unless it runs threads."""
+        """Fail the run if this process holds it; kill the process unless its pool uses threads."""
         from runners.pipeline import end_run
 
         work = beat.work

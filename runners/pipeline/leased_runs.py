@@ -106,7 +106,7 @@ class Leasable:
 
 
 def question(run: Leasable) -> gates.Asked:
-    """Return the data for the run's gates. Raises the validation errors of the run's inputs."""
+    """Return the run's data for its gates. Validates the inputs if the module has a circuit."""
     prepared = Prepared(run.inputs, "", "", "")
     work = Work(
         run_id=run.run_id,
@@ -143,7 +143,7 @@ def turn_away(run: Leasable, answer: Wait | Exception) -> bool:
 
 
 def costs_of(spent: Iterable[Expense]) -> tuple[Cost, ...]:
-    """Return the costs that a runner reports for an attempt, summed by model and currency."""
+    """Return an attempt's reported costs, summed for each pair of model and currency."""
     costs: dict[tuple[str, str], Cost] = {}
     for one in spent:
         add_cost(costs, one)

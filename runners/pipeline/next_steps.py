@@ -1,7 +1,7 @@
 """Choose the step that this worker runs next, and the steps for other workers.
 
-This module is pure: it reads no clock. It uses only what this worker knows; the results of other
-segments are planned under the lock.
+This module is pure: it reads no clock. It uses only what this worker knows; joins with other
+segments are decided under the lock.
 """
 
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ def _mine(
 ) -> int | None:
     """Return the index of the next effect step on this queue within the limits, or None.
 
-    A chord's branch does not qualify. If siblings are left, only the certain next step qualifies.
+    A chord's branch does not qualify. If siblings are left, only the step from `successor` does.
     """
     graph = state.graph
     if not effects or state.carried >= limits.steps:

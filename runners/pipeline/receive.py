@@ -46,9 +46,9 @@ def run_segment(
 ) -> None:
     """Run a segment from its live run, and then the siblings in the same message.
 
-    A duplicate or late message finds no run to claim and returns. Raises LeaseLost if another
-    worker took the run over. Raises StepFailed (outside chains and chords) if a step failed, so
-    that Flower shows the failure.
+    For a duplicate or late message, there is no run to claim, and the function returns. Raises
+    LeaseLost if another worker took the run over. Raises StepFailed (outside chains and chords) if
+    a step failed, so that Flower shows the failure.
     """
     until = time.monotonic() + config().stay_seconds
     left = deque((segment, *others))
@@ -263,7 +263,7 @@ def claim_segment(
 ) -> tuple[SegmentState, Work | None] | None:
     """Load a segment and claim its live run; return the state and the work.
 
-    Return None if no run can be claimed. The work is None if `take` does not claim the run.
+    Return None if the segment has no claimable run. The work is None if `take` claims no run.
     `others` are the siblings in the segment's message; the function removes the siblings that ran.
     """
     found = load_segment.load(

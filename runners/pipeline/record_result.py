@@ -203,7 +203,7 @@ def dead_letter(state: SegmentState, work: Work, unit: Unit, *, manual: str | No
 
 
 def _record_last(state: SegmentState, work: Work, unit: Unit) -> None:
-    """Record the unit and end the execution; use the lock if the output needs it."""
+    """Record the unit and end the execution; lock it first if its output needs the lock."""
     try:
         output = finish.output_of(state)
     except finish.NoOutput:
@@ -276,8 +276,8 @@ def _write_locked(
 ) -> tuple[NextSteps, bool | None]:
     """Lock the execution, and record the unit with its next steps.
 
-    Return the next steps, and whether other runs are live. Takes one round trip if the choice does
-    not depend on data that only the lock makes certain.
+    Return the next steps, and whether other runs are live. Takes one round trip if the choice needs
+    no data that must be read under the lock.
     """
     variables = unit.variables
     if not variables and not state.frontier.unsettled:

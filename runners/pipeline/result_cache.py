@@ -2,7 +2,7 @@
 
 Steps are equal if they have the same module type and the same `with`, as written and as rendered,
 in the same workflow or workspace. The cache is optional: if a result is missing or cannot be
-stored, the step runs.
+opened, the step runs.
 """
 
 import logging
@@ -59,7 +59,7 @@ def lookup(state: SegmentState, step: Step, prepared: Prepared) -> Done | None:
 def store(state: SegmentState, work: Work, unit: Unit) -> None:
     """Store a recorded step's own result, if its cache policy requires it.
 
-    A result in object storage is not reused, because it belongs to its execution. Database errors
+    A result in object storage is not reused, because it belongs to one execution. Database errors
     are not raised: the step is recorded even if the cache fails.
     """
     policy, done = work.step.cache, unit.head

@@ -81,11 +81,11 @@ class Revealed:
     kept_from: list[RefusedHost] = field(default_factory=list)
 
     def used(self) -> AbstractContextManager[None]:
-        """Return a context that checks the host of each connection that the module opens."""
+        """Return a context manager that checks the host of each connection of the module."""
         return using(self.boundaries, self.kept_from)
 
     def cleaned(self, ended: Result | Wait, path: str) -> Result | Wait:
-        """Return the module's result without its secrets. Raises StepError or PayloadError."""
+        """Return the module's result without secrets. Raises StepError or PayloadError."""
         scrub = self.scrub
         if isinstance(ended, Wait):
             if scrub.text(ended.key) != ended.key:

@@ -34,7 +34,7 @@ NOT_SIGNED_IN = ("28P01", "28000")  # PostgreSQL: wrong password, unknown role
 
 
 class SecretNotIssued(StepError):
-    """The server did not issue a credential's values; the error's class determines any retry."""
+    """The server did not issue a credential's values; the error's type determines any retry."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -88,7 +88,7 @@ def _advice(found: dict[str, Any]) -> str:
 def kept_in(result: Result, context: Context, passed: list[dict[str, Any]]) -> Result:
     """Return the result with trusted references to content that the step stored or received.
 
-    Copies of these references, such as pydantic makes, are replaced.
+    Copies of these references, such as those made by pydantic, are replaced.
     """
     known = [*passed, *context.stored]
     if not known:

@@ -73,7 +73,7 @@ def _remember(state: SegmentState, done: Done, large: Encoded, reference: Any) -
 
 
 def _store_variables(state: SegmentState, done: Done, variables: Mapping[str, Any]) -> None:
-    """Store large variables; an output that contains them also refers to them."""
+    """Store large variables, and put the same references into an output that contains them."""
     settings, result = valkyr_settings(), done.result
     references = {}
     for name, value in variables.items():

@@ -74,7 +74,7 @@ def fail(state: SegmentState, message: str, trace: str) -> bool:
 
 
 def go_on(state: SegmentState) -> bool | None:
-    """Start the next undo step, or end the execution after the last one.
+    """Start the next undo step, or end the execution after the last one or a permanent failure.
 
     Return True if a step started or the execution ended, False if the undo must wait, or None if
     the execution is not being undone. The caller holds the execution's lock.

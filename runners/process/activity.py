@@ -47,7 +47,7 @@ _place: StallSlot | None = None
 
 
 def be_watched() -> None:
-    """Register this process with the watchdog; call it in the child after a fork."""
+    """Register this process with the watchdog; each forked process must call this itself."""
     global _place, _numbers, _own  # noqa: PLW0603 - one place a process
     given = os.environ.get(DESCRIPTOR)
     if not given or not sys.platform.startswith("linux"):

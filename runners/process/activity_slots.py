@@ -106,7 +106,7 @@ class StallSlot:
         _FIELD.pack_into(self._memory, self._head + _HEART, thread)
 
     def note(self, number: int, thread: int, run: bytes, token: int, phase: int) -> None:
-        """Record which run the `number`th thread of this process executes, and in which phase."""
+        """Record the run that thread `number` of this process is executing, and in which phase."""
         _NOTE.pack_into(self._memory, self._notes + number * _NOTE.size, thread, run, token, phase)
 
     def leave(self) -> None:

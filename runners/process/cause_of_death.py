@@ -1,7 +1,7 @@
 """Decide whether a run ended the process that held the run's lease.
 
 A run is blamed only if no other cause can have ended the process: no other run executed there, and
-the process's parent still runs (it would have ended with the container, the host or the whole
+the process's parent is still running (it would have ended with the container, the host or the whole
 worker). If memory was short, the killed process may not be the cause: its run is blamed only if the
 process held more memory than any other.
 """
@@ -41,16 +41,16 @@ SHORT = Death(lost=1, suspect=True, delay=2.0)
 
 
 def crash(cause: str) -> Death:
-    """Return the decision for the end of a process that only this run can have caused."""
+    """Return the decision about a run that alone can have caused the end of its process."""
     return Death(lost=1, crashed=1, cause=cause[:MOST], suspect=True)
 
 
 def judge(leased_by: str, companions: int = 0, cause: str = "") -> Death:
     """Return the decision about a run whose holder ended or stopped renewing its lease.
 
-    `companions` are other runs that the same process held. If the worker announced its shutdown,
-    nothing is counted. A process that could not renew its leases, and still runs or ended itself,
-    counts against no run.
+    `companions` is the number of other runs that the same process held. If the worker announced its
+    shutdown, nothing is counted. A process that could not renew its leases, and is still running or
+    ended itself, counts against no run.
     """
     if announced(leased_by):
         return Death()

@@ -1,11 +1,11 @@
 """The identity of a lease's holder, which shows other local processes whether the holder has ended.
 
 A process ID alone is not unique after a restart or in another container; boot, PID namespace and
-start time together identify a process. If any of them is unknown or differs, the process is not
-declared gone.
+start time together identify a process. If one of them is unknown, or if the boot or the namespace
+differs, the process is not declared gone.
 
-A process that executes one step at a time also names its parent: if the parent still runs, the
-process alone has ended. A process whose threads execute many steps names no parent.
+A process that executes one step at a time also names its parent: if the parent is still running,
+the process alone has ended. A process whose threads execute many steps names no parent.
 """
 
 import os
@@ -63,7 +63,7 @@ def gone(other: str) -> bool:
 
 
 def lives(other: str) -> bool:
-    """Return whether the holder's process certainly still runs and was therefore only slow."""
+    """Return whether the holder's process is certainly still running; it was then only slow."""
     parts = other.split(SEPARATOR)
     return _is_here(parts) and parts[1].isdigit() and started(int(parts[1])) == parts[2]
 

@@ -55,7 +55,7 @@ class KillWatch:
         return now < self._until
 
     def look(self) -> None:
-        """Ignore all kills until now: this process had no child that they can have ended."""
+        """Ignore all kills until now, because this process had no child that could be a victim."""
         self._seen = kills()
 
 
@@ -138,7 +138,7 @@ def _forget_old(where: Path) -> None:
 
 
 def _around(pid: int) -> tuple[int, int, bool]:
-    """Return the KiB of this process and of the largest process, and whether another child ended.
+    """Return the KiB of this process and of the largest one, and whether another child ended.
 
     The process `pid` is ignored. If a cgroup limits the memory, only the processes of the cgroup
     can have used it.

@@ -114,7 +114,7 @@ def _unwell(sign: Sign) -> str:
 
 
 def _signs(kind: str) -> Iterator[Sign]:
-    """Yield the signs of processes that still run; delete the files of ended processes."""
+    """Yield the signs of processes that are still running; delete the files of ended processes."""
     for path in sorted(folder().glob(f"{kind}-*.json")):
         try:
             said = json.loads(path.read_text())

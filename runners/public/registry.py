@@ -1,4 +1,4 @@
-"""Register modules that a project's code declares, and list the modules of apps."""
+"""Register modules that a project's code declares, and list the types of known modules."""
 
 from runners.modules.declared import declared as declared_modules
 from runners.modules.registry import add as add_module

@@ -1,9 +1,9 @@
 """Prepare a database that was restored from a backup, once, before any worker starts.
 
-A restored database repeats the time after its backup, and issues the same lease tokens again. A
-worker from before the restore could hold the same token as a new worker and renew that worker's
-lease. The command therefore increases every live run's token by more than a token can grow in a
-run's lifetime. Sessions that ended after the backup would be open again, so the command ends all
+A restored database issues lease tokens again that it already issued after the backup. A worker from
+before the restore could hold the same token as a new worker and renew that worker's lease. The
+command therefore increases every live run's token by more than a token can grow in a run's
+lifetime. Sessions that ended after the backup would be open again, so the command ends all
 sessions.
 """
 
@@ -73,7 +73,7 @@ def settle(actor: Actor, *, force: bool = False) -> Restored:
 
 
 def connected() -> list[str]:
-    """Return the names of Valkyr's other sessions in this database, at most 100."""
+    """Return the application names of Valkyr's other sessions in this database, at most 100."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT application_name FROM pg_stat_activity "

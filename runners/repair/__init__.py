@@ -1,1 +1,1 @@
-"""Repairs of failed steps by users (rerun, skip or record a result), and their permissions."""
+"""Repairs of failed steps (rerun, skip or record a result), and the permissions for them."""

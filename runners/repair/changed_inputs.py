@@ -1,4 +1,4 @@
-"""Large inputs and results that operators give to steps: stored before the transaction.
+"""Store large inputs and results that operators give to steps, before the transaction.
 
 The new run refers to the file. Inside a transaction, the values are kept in the row.
 """

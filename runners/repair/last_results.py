@@ -32,7 +32,7 @@ class ShownResult:
 
 @dataclass(frozen=True, slots=True)
 class TaskResult:
-    """The newest run of a task; `path` has no iteration numbers, such as `refine.draft`."""
+    """The newest run of a task; `path`, such as `refine.draft`, has no iteration numbers."""
 
     path: str
     run_id: UUID

@@ -48,8 +48,8 @@ class Given:
 def check(version_id: UUID, step_path: str, outputs: Any, outcome: str | None, note: str) -> Given:
     """Return the validated result for a step of this version.
 
-    A missing value becomes null if the module allows null. Raises ResultRefused, which lists every
-    problem: outputs that violate the module's output schema, an outcome that the step cannot have,
+    A missing value becomes null if the module allows null. Raises ResultRefused, which lists the
+    problems: outputs that violate the module's output schema, an outcome that the step cannot have,
     and variables that the workflow does not declare. Raises ApprovalNeeded for an approval, and
     PayloadError for outputs that cannot be stored.
     """
@@ -194,7 +194,7 @@ def _path(start: str, parts: Any) -> str:
 def skip(execution: WorkflowExecution, dead_run_id: UUID, *, run_id: UUID, note: str) -> None:
     """Record the next attempt of a dead run's step as skipped.
 
-    The step's task ends there, including the later steps of its chain. No edge out of the task is
+    The step's task ends there, without the later steps of its chain. No edge out of the task is
     followed, so tasks that depend on it alone are also skipped. The caller holds the execution's
     lock and plans the execution afterwards. Raises WrongState as `reruns.again` does.
     """

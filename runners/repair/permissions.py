@@ -38,7 +38,7 @@ def refuse_given_result(module: str, step_path: str) -> None:
 
 
 def given_in(execution_ids: Collection[UUID]) -> set[UUID]:
-    """Return the IDs of the executions in which, or in whose relatives, an approval was given."""
+    """Return the IDs of executions in whose tree of parents and children a step was approved."""
     if not execution_ids:
         return set()
     found = statements.fetch("approved_in", {"ids": list(execution_ids)})

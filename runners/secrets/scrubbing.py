@@ -1,7 +1,7 @@
 """Replace secrets in a step's results with references.
 
 Each value is searched for as it is and in the usual encodings: percent-encoded, Base64 (also inside
-a longer encoded text), hexadecimal, and escaped for JSON, Python and HTML. Values that a module
+longer encoded data), hexadecimal, and escaped for JSON, Python and HTML. Values that a module
 encrypts, hashes or splits itself are not recognised.
 """
 
@@ -189,7 +189,7 @@ def _encoded(text: str) -> Iterator[str]:
 
 
 def _lines(value: str) -> list[str]:
-    """Return the long lines of a multi-line value, because texts often quote them one by one."""
+    """Return the long lines of a multi-line value, because messages often quote single lines."""
     lines = [line.strip() for line in value.splitlines()]
     if len(lines) < 2:
         return []

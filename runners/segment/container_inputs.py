@@ -15,7 +15,7 @@ ITEMS = "items"
 
 
 def put_fields(data: Any, step: Step, value: dict[str, Any], what: str) -> dict[str, Any]:
-    """Store the large fields of a container's inputs; return the inputs with their references.
+    """Store the large fields of a container's inputs; return the inputs with references to them.
 
     The other fields together are below the threshold. Raises the errors of `stored_results.put`.
     """

@@ -15,7 +15,7 @@ class SegmentContext:
     """The execution's data as one worker loaded it, and the message's data about the segment.
 
     For an execution that is planned from its rows, `queue` is empty and `started_at` and `input`
-    are not loaded. `sealing_key` is the workspace's key for payloads, if it was loaded.
+    are not loaded. `sealing_key` is the ID of the workspace's payload key, if it was loaded.
     """
 
     execution_id: UUID

@@ -25,7 +25,7 @@ class Prepared:
 
     The hash is computed from the complete inputs. `text` is for the row: it contains references in
     place of stored values. It is empty for `large` inputs, until `put_away` has stored them.
-    `changes` are an operator's changes of the inputs, as one merge patch. `refers` is true if the
+    `changes` are an operator's changes to the inputs, as one merge patch. `refers` is true if the
     value itself contains references. `seconds` is the rendering time, which counts towards the
     step's time limit.
     """
@@ -47,7 +47,7 @@ def prepare(
 
     `overrides` are the values that a requeue stored: `inputs`, merged into the rendered inputs
     (nested keys too), and `salt`, which changes the key. Raises TemplateError, PayloadError,
-    PayloadStoreUnavailable, and TemplateTimeout if rendering alone takes the step's time limit.
+    PayloadStoreUnavailable, and TemplateTimeout if rendering alone uses up the step's time limit.
     """
     began = time.monotonic()
     value = step.config.render(data.scope(step, attempt), budget_of(step, began))
@@ -94,7 +94,7 @@ def recorded(
 
 
 def put_away(data: TemplateData, step: Step, prepared: Prepared) -> Prepared:
-    """Store large inputs, and return them with a reference as text; return other inputs unchanged.
+    """Store large inputs, and return them with references as text; return other inputs unchanged.
 
     Raises PayloadStoreUnavailable, the errors of sealing, and LoadsOutside in a transaction.
     """
@@ -149,13 +149,13 @@ def _what(data: TemplateData, step: Step) -> str:
 
 
 def _patches(data: TemplateData, overrides: Mapping[str, Any] | None) -> list[Any]:
-    """Return the merge patches of an operator's changes of the inputs, in sequence, loaded."""
+    """Return the merge patches of an operator's changes to the inputs, in sequence, loaded."""
     found = patches_of(overrides.get("inputs") if overrides else None)
     return [stored_results.load_changes(data, one) if is_reference(one) else one for one in found]
 
 
 def _together(patches: list[Any]) -> Any:
-    """Return one merge patch with all places that the patches change; None if there are none."""
+    """Return one merge patch that names every changed key; None if there are no patches."""
     return reduce(one_after_other, patches) if patches else None
 
 
@@ -218,7 +218,7 @@ def combine(first: Any, second: Any) -> bool:
 
 
 def one_after_other(first: Any, second: Any) -> Any:
-    """Return one JSON merge patch that changes what two patches change in order; see `combine`."""
+    """Return one JSON merge patch with all changes of two patches, in order; see `combine`."""
     if not isinstance(first, dict) or not isinstance(second, dict):
         return second
     changed = {name: one_after_other(first.get(name), value) for name, value in second.items()}

@@ -1,4 +1,4 @@
-"""Segments of one message that have not started: of one execution, or of several executions.
+"""Segments of one message that have not started, from one or several executions.
 
 Each segment is claimed, recorded and fenced separately. A pack saves messages, a query, and half of
 the commits. Work that exceeds the worker's time is sent again.

@@ -164,7 +164,7 @@ NOBODY = Death()
 def release(
     execution_id: UUID, run_id: UUID, token: int, death: Death = NOBODY, *, delay: float = 0
 ) -> list[tuple[Any, ...]]:
-    """Set a held run back to pending; return its row for `resend`, or [] if it was taken over.
+    """Set a held run back to pending; return its row for `resend`, or [] if it is no longer held.
 
     With a delay, do not send the row: the sweeper sends the run when it is due.
     """

@@ -42,8 +42,8 @@ class Frontier:
 class SegmentState:
     """A running segment; `segment` is the path of its first step.
 
-    The segment runs in one place at a time: the workflow itself, or one iteration of a container's
-    body. A worker runs many items of a pure map, one after another: `batch` are the remaining
+    The segment runs in one place at a time: the workflow, one iteration of a container's body, or
+    undo steps. A worker runs many items of a pure map, one after another: `batch` are the remaining
     items. `ended_turns` are the items that ended in memory but that the map's counters still
     contain.
     """
@@ -74,7 +74,7 @@ class SegmentState:
 
     @property
     def place(self) -> Place:
-        """Return the place of the segment: the workflow itself, or an iteration of a body."""
+        """Return the segment's place: the workflow, an iteration of a body, or undo steps."""
         return self.data.place
 
     @property
@@ -84,7 +84,7 @@ class SegmentState:
 
     @property
     def prefix(self) -> str:
-        """Return the prefix of the paths of the graph's steps, such as `refine[2].`."""
+        """Return the prefix of all step paths in this place, such as `refine[2].`."""
         return self.data.place.prefix
 
     def path(self, step: Step) -> str:
@@ -131,7 +131,7 @@ class SegmentState:
         return len(self.outcomes) == len(self.graph.tasks)
 
     def enter(self, index: int) -> None:
-        """Switch to another item of the same map, and forget the data of the last item."""
+        """Switch to another item of the same map, and forget the data of the previous item."""
         self.data.enter(self.place.turn(index))
         self.outcomes = {}
         self.frontier = Frontier(

@@ -215,7 +215,7 @@ class Context:
         return self.deadline - time.monotonic()
 
     def cancelled(self) -> bool:
-        """Return whether the step must stop: it was cancelled or its lease ends soon."""
+        """Return whether to stop: the run was ended or taken over, or its lease ends soon."""
         return self._cancelled is not None and self._cancelled()
 
     def heartbeat(self, details: Any = None) -> None:
@@ -313,7 +313,7 @@ def _ring(signum: int, frame: FrameType | None) -> None:
 
 
 class time_limit:  # noqa: N801 - a block, not a thing
-    """Raise StepTimeout if the block takes more than `seconds`; only in the main thread."""
+    """In the main thread, raise StepTimeout if the block takes more than `seconds`."""
 
     __slots__ = ("here", "seconds")
 

@@ -233,7 +233,7 @@ def load_recorded(data: Any, inputs: Any) -> Any:
 
 
 def load_items(data: Any, reference: dict[str, Any], indexes: list[int]) -> dict[int, Any]:
-    """Return items of a stored list, keyed by index; only the first if their sum is too large.
+    """Return items of a stored list, keyed by index; if too large, only those in the first blocks.
 
     Raises TemplateError for a missing or oversized value, PayloadStoreUnavailable, and LoadsOutside
     in a transaction.
@@ -248,7 +248,7 @@ def load_items(data: Any, reference: dict[str, Any], indexes: list[int]) -> dict
 
 
 def load_changes(data: Any, changes: Any) -> Any:
-    """Return an operator's changes of a step's inputs, loaded if they are stored.
+    """Return an operator's changes to a step's inputs, loaded if they are stored.
 
     Raises TemplateError for a missing file, PayloadStoreUnavailable, and LoadsOutside in a
     transaction.

@@ -262,7 +262,7 @@ def load_last(data: "TemplateData") -> None:
 
 @dataclass(slots=True)
 class TemplateData:
-    """The values for templates in one place: the workflow itself, or an iteration of a body."""
+    """The values for templates in one place: the workflow, a body's iteration, or undo steps."""
 
     context: SegmentContext
     place: Place
@@ -289,7 +289,7 @@ class TemplateData:
 
     @property
     def prefix(self) -> str:
-        """Return the prefix of the paths of the graph's steps, such as `refine[2].`."""
+        """Return the prefix of all step paths in this place, such as `refine[2].`."""
         return self.place.prefix
 
     def path(self, step: Step) -> str:
@@ -297,7 +297,7 @@ class TemplateData:
         return self.place.prefix + step.path
 
     def enter(self, place: Place) -> None:
-        """Switch to another item of the same map, and forget the results of the last item."""
+        """Switch to another item of the same map, and forget the results of the previous item."""
         self.place = place
         self.results, self.chain = {}, {}
 

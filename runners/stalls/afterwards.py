@@ -1,7 +1,7 @@
 """Clean up after a stalled process was killed: `python -m runners.stalls.afterwards {…}`.
 
-With Django, this program sends the blamed run again, or fails it if it crashed too often. It also
-releases the other runs of the killed process, which are not blamed. If this program dies, the
+This program loads Django. It sends the blamed run again, or fails it if it crashed too often. It
+also releases the other runs of the killed process, which are not blamed. If this program dies, the
 sweeper sends the blamed run after its delay, and treats the other runs as suspects.
 """
 

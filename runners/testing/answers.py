@@ -1,4 +1,4 @@
-"""Answers that a test provides instead of modules, keyed by task, step path or module type.
+"""Answers that replace the outputs of modules in a test, keyed by task, step path or module type.
 
 The engine runs unchanged; only the module's own work is skipped. A module's inputs are still
 rendered and checked, so that mistakes in a `with` are found.
@@ -76,7 +76,7 @@ def keys(step_path: str, module_type: str) -> list[str]:
 
 
 def check_names(answers: Answers, graphs: Iterable[Graph], types: Iterable[str]) -> None:
-    """Raise AssertionError for an answer that no step would use; the message suggests a name."""
+    """Raise AssertionError for an answer whose key names no task, no step and no module type."""
     known = set(types)
     for graph in graphs:
         known |= _names(graph, "")

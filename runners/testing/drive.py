@@ -39,7 +39,7 @@ Pending = tuple[UUID, UUID, UUID, str, int]  # run, execution, version, segment,
 
 
 def drive(root: UUID, answers: Answers) -> None:
-    """Run an execution and all its descendants until each ends or waits.
+    """Run an execution and the rest of its family until each execution ends or waits.
 
     Raises AssertionError if steps still become ready after the maximum number of rounds.
     """
@@ -68,7 +68,7 @@ def silent() -> Iterator[None]:
 
 
 def family(root: UUID) -> list[UUID]:
-    """Return the IDs of an execution, its descendants, and the error executions they started."""
+    """Return the IDs of an execution, its descendants, and the error executions of all of these."""
     found, newest = [root], [root]
     while newest:
         started = Q(parent_id__in=newest) | Q(failure_of_id__in=newest)

@@ -44,7 +44,7 @@ class Valkyr:
         return found
 
     def publish(self, definition: Definition) -> Workflow:
-        """Publish a definition (a mapping, YAML text, or a file's path); return the workflow.
+        """Publish a definition (a mapping, YAML or JSON text, or a file path); return the workflow.
 
         A workflow of the same name gets a new version, unless the definition is unchanged. Raises
         AssertionError, whose message lists every problem.

@@ -51,7 +51,7 @@ def run_module(
 ) -> ModuleRun:
     """Run a module on inputs in the form of a workflow's `with`, without templates.
 
-    `module` is a type, a @step function, a Module or its class; it need not be installed.
+    `module` is the type of an installed module, or any @step function, Module or Module class.
     `credential` contains the fields of its credential; `details` are the details that the previous
     attempt passed to `heartbeat`; `wake` is the cause that ends a wait (see `Module.woken`). The
     time limit is `seconds`, or by default the module's own timeout.

@@ -32,7 +32,7 @@ LONGEST = 100
 
 
 def table(ids: Sequence[UUID]) -> str:
-    """Return a text with one line per execution and run, in order of creation."""
+    """Return text with one line for each execution and each run, in order of creation."""
     parts = []
     for execution in WorkflowExecution.objects.filter(pk__in=ids).order_by("pk"):
         title = f"{execution.workflow.name} is {execution.state}"
@@ -79,7 +79,7 @@ ANYBODY = "tester"
 def person(name: str, workspace: Workspace) -> Any:
     """Return the user with this name, created and made a member of the workspace if necessary.
 
-    A new member gets the role that `name` names (`ADMIN`), otherwise WORKFLOW; for "", ADMIN.
+    A new member gets the role called `name`, such as ADMIN, or else WORKFLOW; for "", ADMIN.
     """
     role = name if name in Role.values else (Role.WORKFLOW if name else Role.ADMIN)
     model = get_user_model()
@@ -162,7 +162,7 @@ class WorkflowRun:
 
     @property
     def dead_letters(self) -> dict[str, str]:
-        """Return permanent failures, keyed by path, as texts such as `TRANSIENT: timed out`."""
+        """Return the errors of dead steps, such as `TRANSIENT: timed out`, keyed by path."""
         return {
             run.step_path: f"{run.error_type}: {run.error}"
             for run in self._runs().filter(state=RunState.DLQ)
@@ -170,7 +170,7 @@ class WorkflowRun:
 
     @property
     def waits(self) -> dict[str, str]:
-        """Return the kind of each wait, such as `timer` or `approval`, keyed by path."""
+        """Return the kinds of waits, such as `timer`, keyed by path; containers are omitted."""
         found = self._runs().filter(state=RunState.WAITING).exclude(waits_for=WaitKind.BODY)
         return dict(found.values_list("step_path", "waits_for"))
 
@@ -255,7 +255,7 @@ class WorkflowRun:
         return self.carry()
 
     def send_event(self, name: str, payload: Any = None) -> "WorkflowRun":
-        """Publish an event, which starts workflows that it triggers and wakes waiting steps."""
+        """Publish an event, which starts the workflows that it triggers and wakes waiting steps."""
         with silent():
             publish_event(self.execution.workspace, name, payload, actor=ACTOR)
         return self.carry()
@@ -268,7 +268,7 @@ class WorkflowRun:
         return self.carry()
 
     def table(self) -> str:
-        """Return a text that shows the executions and their runs, as failing assertions do."""
+        """Return the executions and their runs as text, as failed assertions show them."""
         return table(family(self.id))
 
     def _decide(self, task: str, decision: str, by: str, comment: str) -> "WorkflowRun":

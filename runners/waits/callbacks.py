@@ -1,7 +1,7 @@
 """Calls to the URL of a step: the first call resumes the step.
 
-A call that arrives before the step waits is stored until then. The execution's lock decides which
-comes first.
+A call that arrives before the step waits is stored until then. The execution's lock decides whether
+the call or the wait comes first.
 """
 
 from typing import Any
@@ -100,7 +100,7 @@ def _stored(execution_id: UUID, path: str, payload: Any) -> Any:
 
 
 def hand_over(execution_id: UUID, run_id: UUID, path: str) -> bool:
-    """Wake a step that begins to wait if its callback arrived early; return whether it was woken.
+    """Wake a newly suspended step if its callback arrived early; return whether it was woken.
 
     The caller holds the execution's lock and has suspended the run.
     """
@@ -145,7 +145,7 @@ def _may_wait(run: Run) -> bool:
 
 
 def _keep(execution_id: UUID, path: str, payload: Any) -> None:
-    """Store an early payload. Raises PayloadError for an invalid payload, or CallbackUsed."""
+    """Store an early payload. Raises PayloadError for an invalid one, CallbackUsed for a second."""
     dump(payload, "payload")
     _, created = EarlyCallback.objects.get_or_create(
         execution_id=execution_id, step_path=path, defaults={"payload": payload}

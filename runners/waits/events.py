@@ -208,7 +208,7 @@ def _waking(event: Event) -> dict[str, Any]:
 def _payload(event: Event) -> Any:
     """Return an event's payload; the references in it are marked so that `dump` accepts them.
 
-    An event of a step may refer to stored contents.
+    An event of a step may refer to stored content.
     """
     return trusted(event.payload) if payload_store.enabled() else from_row(event.payload)
 

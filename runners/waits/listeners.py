@@ -1,6 +1,6 @@
 """Find the waiting runs whose event name and filter match an event.
 
-A filter is rendered in the scope of its step, with `event` for the payload. The data of a batch of
+A filter is rendered in the scope of its step, with the payload as `event`. The data of a batch of
 filters is loaded together. A filter with an error does not match, and the error is written to the
 run's log. Each filter has the budget of a web process, in every process. All filters of one request
 or message share an allowance, because one process evaluates the filters of all workspaces.

@@ -27,10 +27,10 @@ def is_large(payload: Any) -> bool:
 
 
 def put(workspace_id: UUID, execution_id: UUID, payload: Any) -> Any:
-    """Return the payload, or the reference to it if it is large; the execution then uses it.
+    """Return the payload, or a reference to it if it is large and was stored for the execution.
 
-    Call it before the transaction that wakes a run of the execution. Raises
-    PayloadStoreUnavailable and the errors of sealing.
+    Call it before the transaction that wakes a run of the execution. Raises PayloadStoreUnavailable
+    and the errors of sealing.
     """
     if not payload_store.enabled():
         return payload

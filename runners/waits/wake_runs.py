@@ -56,9 +56,9 @@ def wake_each(
     """Wake (run, execution) pairs that wait for one of `kinds`; return the IDs of the woken runs.
 
     `key` seals the payloads of all the runs; with None, nothing is sealed. By default, the key is
-    read for each execution. The woken executions then use the stored values in `waking`. Call this
-    function in a transaction that holds no run's lock: executions that need a slot again are locked
-    first.
+    read for each execution. The woken executions are recorded as users of the stored values in
+    `waking`. Call this function in a transaction that holds no run's lock: executions that need a
+    slot again are locked first.
     """
     if not found:
         return set()

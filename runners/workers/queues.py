@@ -25,7 +25,7 @@ OWN = ("control", "default", "io")
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """A queue, its waiting runs and its workers; `oldest` is when the oldest run became ready."""
+    """A queue, its waiting runs and its workers; the oldest run became ready at `oldest`."""
 
     name: str
     waiting: int

@@ -78,7 +78,7 @@ class WorkerShutdown:
 def give_back() -> int:
     """Release and send the runs of this process and its ended children; return how many.
 
-    Steps that still run in this process are fenced by a newer token.
+    Steps that are still running in this process are fenced by a newer token.
     """
     name = process_identity().partition(SEPARATOR)[0]
     rows = []

@@ -1,4 +1,4 @@
-"""The API client that commands use. It raises CliError for errors and yields lists as rows.
+"""The API client that commands use. It raises CliError for errors, and yields lists row by row.
 
 The same client calls a server over HTTP or, with `--local`, the project in this process; only the
 transport differs.

@@ -327,7 +327,7 @@ def _modules() -> Iterator[DoctorFinding]:
 
 
 def _used(definition: Any) -> set[str]:
-    """Return the modules that the steps of a definition name with `use`, also in nested tasks."""
+    """Return the modules that a definition's steps, including nested ones, name with `use`."""
     if isinstance(definition, dict):
         found = {name for value in definition.values() for name in _used(value)}
         lists = [definition.get(name) for name in ("tasks", "modules")]

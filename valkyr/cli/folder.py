@@ -57,7 +57,7 @@ class DefinitionFolder:
 
 
 def is_folder(text: str) -> bool:
-    """Return whether a text names a folder, not a workflow: `./x`, `x/`, or a marked folder."""
+    """Return whether `text` names a folder, not a workflow: `./x`, `x/`, or a marked folder."""
     return text in {".", ".."} or "/" in text or (Path(text) / MARK).is_file()
 
 
@@ -150,7 +150,7 @@ def _problem(path: str, code: str, message: str) -> dict[str, str]:
 
 
 def line_of(text: str, path: str) -> int:
-    """Return the line number of a path in a YAML or JSON text, or of its nearest existing part."""
+    """Return the line of a path in YAML or JSON, or of its nearest parent if it is missing."""
     import yaml
 
     try:

@@ -135,5 +135,5 @@ class LabelParameter(click.ParamType):  # type: ignore[type-arg] # older clicks 
 
 
 def label_query(labels: tuple[tuple[str, str], ...]) -> str | None:
-    """Return the query parameter `label` of lists; None if there are no labels."""
+    """Return the value of the query parameter `label`; None if there are no labels."""
     return json.dumps(dict(labels)) if labels else None

@@ -1,4 +1,4 @@
-"""The options that all commands share, before or after the command's name."""
+"""The options that most commands share; users can give them before or after the command's name."""
 
 import os
 from collections.abc import Mapping

@@ -60,7 +60,7 @@ class CommandOutput:
     ) -> None:
         """Print rows, or the note `empty`; with `--quiet` only their IDs, one per line.
 
-        A terminal wraps long texts or, with `cut`, truncates them. If there are `more` rows, a note
+        A terminal wraps long cells or, with `cut`, truncates them. If there are `more` rows, a note
         on standard error reports this in every format, so that readers do not mistake a part for
         the whole.
         """
@@ -136,7 +136,7 @@ class CommandOutput:
         click.echo(self.error_text(error), err=True, nl=False)
 
     def error_text(self, error: CliError) -> str:
-        """Return the error that ends the command in the chosen format, with a final line break."""
+        """Return the text of the error in the chosen format, with a final line break."""
         if self.json:
             return json.dumps({"error": error.as_json()}, ensure_ascii=False) + "\n"
         lines = [f"Error: {error.message}"]
@@ -200,7 +200,7 @@ def _widths(rows: Sequence[Sequence[str]], measure: Callable[[str], int] = len) 
 
 
 def _shortened(cell: str) -> str:
-    """Shorten a time: omit the seconds and the current year. Return other texts unchanged."""
+    """Shorten a time: omit the seconds and the current year. Return any other text unchanged."""
     found = SHOWN_TIME.match(cell)
     if not found:
         return cell

@@ -1,4 +1,4 @@
-"""The profile file: installations by name, with address and token. Only its owner can read it."""
+"""The profile file: named installations with address and token. Only its owner can read it."""
 
 import json
 import os

@@ -18,7 +18,7 @@ START = (UUID(int=0), UUID(int=0))
 class LookedThrough:
     """The workspace and the execution after which the next scan begins.
 
-    Each scan is limited.
+    Each scan covers at most 5,000 executions.
     """
 
     place = START

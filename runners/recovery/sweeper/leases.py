@@ -77,7 +77,7 @@ def _take_back(
 
 
 def _held(holders: list[str]) -> dict[str, int]:
-    """Return the number of runs that each of these holders has, including expired leases."""
+    """Return how many runs each of these holders has, including runs with expired leases."""
     runs = Run.objects.filter(in_states(*HELD), leased_by__in=set(holders))
     counts = runs.order_by().values_list("leased_by").annotate(number=Count("pk"))
     return dict(counts) if holders else {}

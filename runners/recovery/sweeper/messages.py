@@ -1,8 +1,8 @@
 """Send due runs, and send lost messages again, but not merely because of a backlog.
 
-A message counts as lost if its queue is empty. It also counts as lost if a run that was sent 10 s
-later has already been claimed; that run must have been sent once, to the same queue, with the same
-priority. Each resend doubles the wait, up to ten minutes.
+A message counts as lost if its queue is empty. It also counts as lost if a run that was sent over
+10 s later has already been claimed; that run must have been sent once, to the same queue, with the
+same priority. Each resend doubles the wait, up to ten minutes.
 """
 
 import logging

@@ -40,7 +40,7 @@ def undelivered_events() -> int:
     """Request delivery of the oldest events that have not been processed for five seconds.
 
     Return how many. Events are not delivered here, because filters would take the time of the other
-    duties. A delayed message has the same stamp, so only one of the two takes effect.
+    duties. A delayed message has the same stamp as the new one, so only one of them takes effect.
     """
     overdue = Event.objects.filter(delivered_at=None).annotate(
         since=Coalesce(F("looked_at"), F("created_at"))
@@ -61,5 +61,5 @@ MISSED_BATCH = 50
 
 
 def missed_events() -> int:
-    """Request delivery to runs that missed events while being suspended; return how many."""
+    """Request delivery to runs that missed events during their suspension; return how many."""
     return deliver_missed(AGE.total_seconds(), MISSED_BATCH)

@@ -1,4 +1,4 @@
-"""The commands by name, as `module:attribute` in this package, loaded on first use.
+"""The commands, keyed by name: each is `module:attribute` in this package, loaded on first use.
 
 To add a command, add a module and a line below.
 """

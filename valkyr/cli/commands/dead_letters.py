@@ -117,7 +117,7 @@ def list_letters(choices: Choices, /, limit: int, workspace: str | None, **given
 
 
 def _counts(choices: Choices, api: "ApiClient", query: Any, given: dict[str, Any]) -> None:
-    """Print counts by a label. Raises CliError for filters that cannot be combined with counts."""
+    """Print counts per label value. Raises CliError for filters that counts do not support."""
     if any(given[name] is not None for name in ("execution", "group", "text")):
         also = "--workflow, --workspace, --resolution and --since"
         raise usage(f"--by-label can be combined with {also} only.")

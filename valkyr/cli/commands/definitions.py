@@ -1,4 +1,4 @@
-"""Commands for workflows as files: check, write and list them, and print their JSON Schema."""
+"""Commands that check, publish, export and list workflows, and print their JSON Schema."""
 
 import json
 from pathlib import Path

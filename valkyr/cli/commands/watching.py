@@ -38,7 +38,7 @@ class _View:
         self.state = ""
 
     def screen(self) -> AbstractContextManager[Any]:
-        """Return a context that shows the table on a terminal, unless JSON or quiet is chosen."""
+        """Return a context manager; on a terminal, without --json or --quiet, it shows a table."""
         if self._output.console is None or self._output.json or self._output.quiet:
             return nullcontext()
         from rich.live import Live

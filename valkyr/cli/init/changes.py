@@ -1,4 +1,4 @@
-"""Plan the changes that a project needs: edits of its files, and instructions for its owner."""
+"""Plan the changes that a project needs: edits to its files, and instructions for its owner."""
 
 import ast
 from collections.abc import Callable
@@ -41,7 +41,7 @@ output: "{{ tasks.greet.output.text }}"
 
 @dataclass
 class ProjectChanges:
-    """The edits of Python files, the new files of other types, and manual tasks for the owner."""
+    """Edited or new Python files, new files of other types, and manual tasks for the owner."""
 
     edited: list[SourceFile] = field(default_factory=list)
     created: dict[Path, str] = field(default_factory=dict)
@@ -94,7 +94,7 @@ def _apps(project: DjangoProject) -> ByHand | None:
 
 
 def _is_listed(project: DjangoProject, name: str) -> bool:
-    """Return whether the settings list an app by name, or through `valkyr.APPS` or `PLUGINS`."""
+    """Return whether the settings list the app, or for `valkyr.APPS` or `PLUGINS`, their apps."""
     for source in project.settings:
         for node in ast.walk(source.tree):
             if isinstance(node, ast.Attribute) and ast.unparse(node) == name:

@@ -177,7 +177,7 @@ def _apps(source: SourceFile) -> Iterator[tuple[ast.stmt, str]]:
 
 
 def _returned(source: SourceFile) -> Iterator[tuple[ast.stmt, str]]:
-    """Yield the last statements of functions that create and return a Celery app, and the names."""
+    """Yield the last statements of functions that create and return a Celery app, with its name."""
     for function in ast.walk(source.tree):
         if isinstance(function, ast.FunctionDef):
             names = {name for node in function.body if (name := _made(node))}

@@ -1,6 +1,6 @@
 """Edit a Python file as text, at positions given by its syntax tree.
 
-Only the inserted text changes: comments, quotes, line endings and layout are kept.
+Nothing else changes: comments, quotes, line endings and layout are kept.
 """
 
 import ast
@@ -45,7 +45,7 @@ class SourceFile:
         return self.new != self.old
 
     def restore(self, text: bytes) -> None:
-        """Restore an earlier text, which undoes all edits that were made after it."""
+        """Restore `text`, an earlier version, which undoes all edits that were made after it."""
         self.new = text
         self.__dict__.pop("tree", None)
 
