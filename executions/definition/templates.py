@@ -181,8 +181,8 @@ class Template:
         over, the method raises TemplateTimeout, a TemplateError.
 
         Objects and lists of the template are new at each call. Values from the scope are passed on,
-        not copied: treat them as read-only. Raises RenderedInRequest during a request
-        (`render_guard`).
+        not copied: treat them as read-only. Raises RenderedInRequest if the current request may not
+        render templates (`render_guard`).
         """
         if not self.constant:
             render_guard.check()
@@ -213,9 +213,9 @@ def inspect_template(value: Any) -> tuple[Template, list[TemplateSyntaxProblem]]
 
 
 def one_expression(text: str) -> bool:
-    """Return whether a text is exactly one expression, whose result is not converted to text.
+    """Return whether a string is exactly one expression, whose result is not converted to text.
 
-    The result is also True for invalid text, whose problems `inspect_template` returns.
+    The result is also True for an invalid string, whose problems `inspect_template` returns.
     """
     try:
         parts = split(text)

@@ -40,7 +40,7 @@ def brief(text: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """Return a text's beginning as a sentence: add a full stop if punctuation is missing."""
+    """Return the beginning of `text` as a sentence; add a full stop if punctuation is missing."""
     line = brief(text)
     return line if line.endswith((".", "!", "?", "…")) else f"{line}."
 

@@ -71,7 +71,7 @@ def problems(document: Any, catalog: Catalog, limits: Limits = DEFAULTS) -> list
 def warnings(document: Any, catalog: Catalog) -> list[DefinitionProblem]:
     """Return possible mistakes in a definition that can be published.
 
-    The result is empty for a document that is not a definition.
+    Returns [] for a document that is not an object, cannot be stored, or has too many tasks.
     """
     if not isinstance(document, dict) or storage_problems(document):
         return []

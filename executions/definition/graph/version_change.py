@@ -75,7 +75,7 @@ class Judgement:
 
 
 def task_place(path: str) -> str:
-    """Return a step's task without iterations: `refine.draft` of `refine[2].draft.main`."""
+    """Return a step's task without iterations: `refine.draft` for `refine[2].draft.main`."""
     return ".".join(part.partition("[")[0] for part in path.split(".")[:-1])
 
 
@@ -116,7 +116,7 @@ def judge(change: VersionPair, reached: Iterable[ReachedStep]) -> Judgement:
 def _counterpart(
     change: VersionPair, row: ReachedStep, problems: list[str]
 ) -> tuple[Place, Step] | None:
-    """Return the place and the step in the new version, or None; add reasons to `problems`."""
+    """Return the row's place and step in the new version, if any; add reasons to `problems`."""
     task, version = task_place(row.path), f"version {change.number}"
     if undoes(row.path):
         return None
@@ -290,7 +290,7 @@ def _name_problem(change: VersionPair, place: str, name: str) -> str:
 
 
 def _body(graph: Graph, place: str) -> Graph | None:
-    """Return the body of the container at a place, or None; for "", the graph itself."""
+    """Return the body of the container at `place` (the graph for ""); None if there is no body."""
     if not place:
         return graph
     try:

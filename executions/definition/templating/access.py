@@ -48,7 +48,7 @@ def attribute_reader(
 ) -> Reader:
     """Return a function that reads an item's `attribute`: a dotted path, or None for the item.
 
-    With `caseless`, texts become lower case, for sorting and grouping. A missing value becomes
+    With `caseless`, strings become lower case, for sorting and grouping. A missing value becomes
     `default`, unless `default` is None. Each call is charged to the budget.
     """
     parts = attribute_parts(attribute)

@@ -108,7 +108,7 @@ def groupby(
 
 
 def items(budget: RenderBudget, value: Any) -> list[tuple[Any, Any]]:
-    """Apply the filter `items`: return an object's pairs; [] for no value. Raises TypeError."""
+    """Apply the filter `items`: return an object's pairs; [] if missing. Raises TypeError."""
     if isinstance(value, Undefined):
         return []
     if not isinstance(value, Mapping):
@@ -150,7 +150,7 @@ def _extreme(
 
 
 def backwards(budget: RenderBudget, value: Any) -> Any:
-    """Apply the filter `reverse` to a text, or to items, which become a list."""
+    """Apply the filter `reverse` to a string, or to items, which become a list."""
     if isinstance(value, str):
         budget.spend(1 + (len(value) >> 3))
         budget.hold(4 * len(value))
@@ -245,7 +245,7 @@ def counted(budget: RenderBudget, value: Iterable[Any], units: int) -> Iterator[
 def each(name: str) -> Callable[..., Any]:
     """Return `map`, `select`, `reject`, or their variant for an attribute, such as `selectattr`.
 
-    They are Jinja's own filters, over counted items. The name of a filter or test must be a text,
+    They are Jinja's own filters, over counted items. The name of a filter or test must be a string,
     and each item is charged for the call and its arguments.
     """
     function: Any = FILTERS[name]

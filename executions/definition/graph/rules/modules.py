@@ -229,7 +229,7 @@ def _ours(spec: ModuleSpec) -> str:
 
 
 def credential_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
-    """Yield a problem for each module of this body with a credential that it never uses."""
+    """Yield a problem for each of this body's modules that names a credential but takes none."""
     for task in body.tasks:
         for module, _ in task.steps:
             yield from _not_taken(module)

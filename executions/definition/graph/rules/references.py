@@ -30,11 +30,11 @@ Mistake = tuple[str, str]  # code, sentence
 
 @dataclass(frozen=True, slots=True)
 class BodyView:
-    """A body as a template sees it, from its place in this body or in a nested body.
+    """A body, as seen by a template in this body or in a nested body.
 
-    `task` is the template's task, or the container around it; None if all tasks have ended.
-    `before` is a bit mask of the tasks that ended before `task`; None if unknown. `done` says that
-    `task` itself has succeeded, as in its undo step.
+    `task` is the template's task, or the container around it; None for a template outside the
+    tasks, such as the output. `before` is a bit mask of the tasks that end before `task`; None if
+    unknown. `done` says that `task` itself has succeeded, as in its undo step.
     """
 
     body: BodyReading
@@ -122,9 +122,10 @@ class TemplateScope:
             yield from view.body.by_id
 
     def _history(self, name: str, view: BodyView) -> Mistake | None:
-        """Return the problem of reading a task's history at this place, if any.
+        """Return the problem of reading a task's history here, if any.
 
-        Inside a loop's own body, the history of every task can be read, including later tasks.
+        A task directly in a loop's body can read the history of every task of that body, even a
+        later one.
         """
         if self.between_turns:
             sentence = (
@@ -145,7 +146,7 @@ class TemplateScope:
         return "no_history", sentence
 
     def _callback_url(self, name: str, view: BodyView) -> Mistake | None:
-        """Return the problem of reading a task's callback URL at this place, if any."""
+        """Return the problem of reading a task's callback URL here, if any."""
         modules = view.body.tasks[view.body.by_id[name]].modules
         if not any(module.type == CALLBACK for module in modules):
             return "no_callback", f'"{name}" has no {CALLBACK_URL}: only a {CALLBACK} has one'

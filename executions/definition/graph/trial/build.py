@@ -143,7 +143,7 @@ class _Making:
         return {key: value for key, value in task.document.items() if key not in without}
 
     def _outcome(self, task: TaskEntry) -> str | None:
-        """Return the pinned outcome, or success, or a branch's only one with an edge, or None."""
+        """Return the pinned outcome, else success; a branch's only one with an edge, else None."""
         pin = self.asked.pinned[task.id]
         if pin.outcome is not None:
             return pin.outcome
@@ -153,7 +153,7 @@ class _Making:
         return leading.pop() if len(leading) == 1 else None
 
     def _natural(self) -> Iterator[EdgeEntry]:
-        """Yield the edges within the section, except those to its start or to tasks before it."""
+        """Yield the section's own edges, except edges to the start or to tasks before the start."""
         kept, begins = self.section.kept, self.section.before | {self.section.start}
         for edge in self.reading.edges:
             if edge.source in kept and edge.target in kept and edge.target not in begins:
