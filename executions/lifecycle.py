@@ -76,8 +76,7 @@ def cancel(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExe
 
 
 def time_out(execution_id: UUID) -> bool:
-    """Time out an overdue execution; return False if it is missing, has ended or is being undone.
-    """
+    """Time out an overdue execution; return False if it is missing, over or being undone."""
     with transaction.atomic():
         execution = _lock(execution_id)
         if execution is None or execution.state in FINAL or execution.compensation:

@@ -48,7 +48,7 @@ class SealedColumnMixin(Column):
 
     `form` says how a value is sealed. `json` and `text` are sealed as a whole, `each` seals every
     value of an object, and `lines` seals the lines of a list. `facts` seals only the payloads among
-    an object's values. `blank` stores an empty text instead of the value.
+    an object's values. `blank` stores an empty string instead of the value.
     """
 
     descriptor_class = SealedAttribute
@@ -99,6 +99,6 @@ class SealedText(SealedColumnMixin, PlainText):
 
 
 class BlankedText(SealedColumnMixin, ShortText):
-    """A text that SQL compares and many rows share; left empty if payloads are sealed."""
+    """A column whose text SQL compares and many rows share; left empty if payloads are sealed."""
 
     form = "blank"

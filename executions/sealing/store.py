@@ -48,7 +48,7 @@ class SealedColumn:
         return Counter(dict(rows.order_by()))
 
     def holds(self, ids: Collection[int]) -> bool:
-        """Return whether any value is sealed with a key of one of these IDs. Uses one query."""
+        """Return whether any value is sealed with one of the keys `ids`. Uses one query."""
         return self.model._default_manager.filter(**{f"{self.key}__in": ids}).exists()
 
 

@@ -126,8 +126,7 @@ class _Reader:
             yield problem(pointer, "type_mismatch", message)
 
     def _read(self, keys: Keys) -> tuple[ModuleEntry, Typed, int] | None:
-        """Return the source module, its output's type and how many keys are used; None if unknown.
-        """
+        """Return the module, its output's type and the number of keys read; None if unknown."""
         if keys[0] == "previous":
             return _output(self.previous, 1)
         if keys[0] != "tasks" or len(keys) < 3 or keys[2] != OUTPUT:
