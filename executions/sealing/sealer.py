@@ -72,8 +72,7 @@ class PayloadSealer:
         return payloads.seal_each(text, place(self.execution_id, column), self.key)
 
     def facts(self, text: str, column: str, run_id: UUID) -> str:
-        """Return a wait's facts as stored JSON text: payloads sealed if the workspace seals them.
-        """
+        """Return a wait's facts as stored JSON: payloads sealed if the workspace seals them."""
         if self.key is None:
             return text
         where = place(self.execution_id, column, str(run_id))
