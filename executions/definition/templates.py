@@ -1,7 +1,7 @@
 """Templates: JSON values whose strings may contain `{{ expressions }}`, compiled once.
 
-A string that is exactly one expression returns the value with its type; other strings return text.
-The result depends only on the text and the scope, not on a clock or randomness.
+A string that is exactly one expression renders to the value with its type; other strings render to
+text. The result depends only on the text and the scope, not on a clock or randomness.
 """
 
 import re
@@ -151,7 +151,7 @@ class Template:
 
     `references` are the leading names that its expressions read, such as `("vars", "carrier")` or
     `("tasks", "a", "output")`; `located` pairs each with its position in the value. `sealed` are
-    the texts that name secrets: for each, its position, its renderer, and the secrets.
+    the strings that name secrets: for each, its position, its renderer, and the secrets.
     """
 
     __slots__ = ("_render", "constant", "located", "references", "sealed")
