@@ -1,7 +1,7 @@
 """Keywords that the library checks without a limit, checked here in linear time.
 
-`pattern` and similar keywords use RE2, `uniqueItems` and `enum` compare texts, and `unevaluated…`
-look names up in sets. The library itself checks every other keyword, whose work is charged.
+`pattern` and similar keywords use RE2, `uniqueItems`, `enum` and `const` compare strings, and
+`unevaluated…` look names up in sets. The library checks every other keyword; its work is charged.
 """
 
 import functools
