@@ -69,7 +69,7 @@ def dictsort(
 
 
 def first(budget: RenderBudget, value: Any) -> Any:
-    """Return the first item of a list, text or generator; a StrictName if there is none."""
+    """Return the first item of a list, string or generator; a StrictName if there is none."""
     budget.spend(1)
     for item in value:
         return item
@@ -77,7 +77,7 @@ def first(budget: RenderBudget, value: Any) -> Any:
 
 
 def last(budget: RenderBudget, value: Any) -> Any:
-    """Return the last item of a list or text; a StrictName if there is none."""
+    """Return the last item of a list or string; a StrictName if there is none."""
     budget.spend(1)
     for item in reversed(value):
         return item
