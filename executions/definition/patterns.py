@@ -68,7 +68,7 @@ class Pattern:
 
 @lru_cache(maxsize=KEPT)
 def pattern(text: str) -> Pattern:
-    """Compile a pattern that is searched for anywhere in a text, as JSON Schema does.
+    """Compile a pattern that can match anywhere in a string, as in JSON Schema.
 
     Raises BadPattern for more than MAX_CHARACTERS characters, a lone surrogate, and a pattern that
     RE2 rejects: bad syntax, or too large. Raises BudgetExceeded as `timed` does.

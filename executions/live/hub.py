@@ -1,4 +1,4 @@
-"""The only reader of a database in an event loop; it reads for all viewers at once, if any.
+"""The hub reads a database for all viewers of one event loop at once, if there are any.
 
 Each read notes the position, reads all rows written since the previous position, and distributes
 them. A new viewer's first rows are read between two of these reads, so that the next read finds all

@@ -115,7 +115,7 @@ def present() -> Keys | None:
 
 
 def kept() -> Keys | None:
-    """Return the keyset that this process holds, even if outdated; None if none. Uses no query."""
+    """Return this process's keyset, even if outdated; None if it holds none. Uses no query."""
     found = _opened.get(alias())
     return found.keys if found else None
 

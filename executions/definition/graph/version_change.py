@@ -29,7 +29,7 @@ MOST_PROBLEMS = 20
 class VersionPair:
     """Two versions of a workflow, and the tasks that have different IDs in the new version.
 
-    `names` maps the old place of a task, such as `charge` or `refine.draft`, to its new ID.
+    `names` maps the old path of a task, such as `charge` or `refine.draft`, to its new ID.
     """
 
     old: Graph
@@ -60,7 +60,7 @@ class Judgement:
 
     `busy` are the tasks that a worker is executing, and, if there are problems, the due tasks: the
     execution may be able to move once they end. `at` are the live tasks; `starts` are those that
-    would start at once. All are places without iterations, such as `refine.draft`.
+    would start at once. All three are task paths without iterations, such as `refine.draft`.
     """
 
     problems: tuple[str, ...] = ()
@@ -254,7 +254,7 @@ def _named(place: Place, task: Task) -> str:
 
 
 def name_problems(change: VersionPair) -> list[tuple[str, str]]:
-    """Return (old place, reason) for each unusable entry of the table of names."""
+    """Return (old path, reason) for each unusable entry of the table of names."""
     taken: dict[str, str] = {}
     problems = []
     for place, name in change.names.items():

@@ -123,8 +123,8 @@ def validator(schema: Any) -> Any:
 def mistakes(checker: Any, value: Any, budget: EvaluationBudget, most: int) -> list[Mistake]:
     """Return the first `most` places where `value` violates the schema of `checker`.
 
-    Raises BudgetExceeded, TooMuchWork (a pattern on a long text), Unresolvable, and RecursionError
-    if value and references are nested too deeply.
+    Raises BudgetExceeded, TooMuchWork (a pattern on a long string), Unresolvable, and
+    RecursionError if value and references are nested too deeply.
     """
     from referencing.exceptions import Unresolvable as Missing
 

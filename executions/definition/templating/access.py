@@ -69,7 +69,7 @@ def attribute_reader(
 def attribute_parts(attribute: Any) -> list[str | int]:
     """Return the keys of an attribute's dotted path; [] for None.
 
-    Raises TypeError for types other than text and int, and TooLarge if the path is too long.
+    Raises TypeError for types other than str and int, and TooLarge if the path is too long.
     """
     if attribute is None:
         return []

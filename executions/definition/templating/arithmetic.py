@@ -87,7 +87,7 @@ def absolute(_: RenderBudget, value: Any) -> Any:
 
 
 def rounded(_: RenderBudget, value: Any, precision: int = 0, method: str = "common") -> Any:
-    """Apply the filter `round`: return `value` with `precision` decimals.
+    """Apply the filter `round`: round `value` to `precision` decimals.
 
     `method` is `common`, `ceil` or `floor`. Raises TooLarge for more than MAX_DIGITS decimals.
     """

@@ -105,9 +105,9 @@ KEY = "workflow"
 
 
 def subworkflow_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
-    """Yield a problem for each invalid slug of a sub-workflow.
+    """Yield a problem for each literal slug of a sub-workflow that is invalid.
 
-    The step itself checks, when it runs, that the workflow exists.
+    When the step runs, it checks that the workflow exists.
     """
     for module in (module for task in body.tasks for module in task.modules):
         if module.type != SUBWORKFLOW or module.spec is None or not module.sound:

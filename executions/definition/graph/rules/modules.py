@@ -93,7 +93,7 @@ def _unknown_module(module: ModuleEntry, catalog: Catalog) -> DefinitionProblem:
 
 
 def _checked(module: ModuleEntry, config: Mapping[str, Any]) -> list[ConfigProblem]:
-    """Return the problems that the module's own check finds; an exception in it is one problem."""
+    """Return the problems that the module's own check finds, or one problem if it raises."""
     assert module.spec is not None
     try:
         return list(module.spec.check(config))

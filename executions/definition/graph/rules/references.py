@@ -111,7 +111,7 @@ class TemplateScope:
         return "unknown_task", f'there is no task "{name}"{self._task_hint(name)}'
 
     def _task_hint(self, name: str) -> str:
-        """Return the end of a message: how to write an ID with a dash, or a similar name."""
+        """Return a hint for a message: how to write an ID with a dash, a similar name, or ""."""
         dashed = next((known for known in self._names() if known.startswith(f"{name}-")), "")
         if dashed:
             return f'; an id with a dash is written tasks["{dashed}"]'
@@ -222,7 +222,7 @@ def template_problems(
 
 
 def bodies_by_task(reading: BodyReading) -> dict[str, BodyReading]:
-    """Return the body that contains each task; for a repeated ID, the outermost or first body."""
+    """Return the body that contains each task; if an ID repeats, the first one from outside."""
     found: dict[str, BodyReading] = {}
     level = [reading]
     while level:
@@ -248,7 +248,7 @@ def value_problems(
 
 @dataclass(frozen=True, slots=True)
 class _Walk:
-    """Walks the bodies from the outside in, with the names that each template can see."""
+    """Checks the templates of all bodies, from the outside in, against the names they can see."""
 
     variables: Mapping[str, Any]
     elsewhere: Mapping[str, BodyReading]

@@ -1,4 +1,4 @@
-"""Assemble the definition of a test run, and map each problem to the place of its cause.
+"""Assemble the definition of a test run, and locate each problem in the requested definition.
 
 Triggers, the concurrency key and the error workflow are omitted: a user starts a test run manually,
 it waits for no other execution, and its failure starts none.
@@ -116,7 +116,7 @@ class _Making:
                 yield problem(("pinned", task.id, "outcome"), "outcome_required", message)
 
     def reads_of_others(self) -> frozenset[str]:
-        """Return the places where the section reads tasks outside the section.
+        """Return the paths at which the section reads tasks outside the section.
 
         `section_problems` reports these reads.
         """

@@ -53,8 +53,8 @@ def reads_in(value: object, pointer: Pointer) -> Iterator[Read]:
 class Section:
     """The tasks of a section, as indexes.
 
-    `kept` are all tasks, and `pinned` are those with given results. `before` are the tasks before
-    `start`. `missing` are those that must be pinned but are not, each with the task that needs it.
+    `kept` are all tasks, and `pinned` are those with pinned results. `before` are the tasks before
+    `start`. `missing` maps tasks that must be pinned, but are not, to a task that needs them.
     """
 
     kept: frozenset[int]
