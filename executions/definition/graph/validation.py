@@ -50,8 +50,8 @@ def problems(document: Any, catalog: Catalog, limits: Limits = DEFAULTS) -> list
     """Return all problems of a JSON value as a definition; [] if it can be published.
 
     A document that cannot be stored or has too many tasks is not checked further. After
-    MAX_PROBLEMS problems, a final one says that there are more. Problems are in the order of the
-    rules and, for one rule, of the document.
+    MAX_PROBLEMS problems, a final one says that there are more. Problems of the schema come first,
+    then those of each body, then those of the whole document.
     """
     found = storage_problems(document)
     if found:
