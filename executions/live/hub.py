@@ -191,7 +191,7 @@ class Hub:
         self._hand(list(watched.viewers), told, ended=news.ended)
 
     def _begin_anew(self, watched: Watched) -> None:
-        """Queue all its viewers for a new snapshot: there are too many changes for one frame."""
+        """Queue the object's viewers for a new snapshot: its changes do not fit into one frame."""
         watched.memory = RowFingerprints()
         for viewer in watched.viewers:
             viewer.last = None

@@ -99,6 +99,6 @@ class SealedText(SealedColumnMixin, PlainText):
 
 
 class BlankedText(SealedColumnMixin, ShortText):
-    """A column whose text SQL compares and many rows share; left empty if payloads are sealed."""
+    """A column of text that SQL compares and many rows share; empty if payloads are sealed."""
 
     form = "blank"

@@ -118,7 +118,7 @@ def opened_facts(execution_id: UUID, values: Any, column: str, run_id: UUID) -> 
 
 
 def opened_results(execution_id: UUID, rows: Iterable[Any]) -> list[Any]:
-    """Return rows (path, state, outcome, outputs, error, …), opened. Raises SealBroken."""
+    """Return rows (path, state, outcome, outputs, error, …) unsealed. Raises SealBroken."""
     return [
         row
         if not payloads.is_sealed(row[3]) and not payloads.is_sealed(row[4])

@@ -76,7 +76,7 @@ def too_large(size: int) -> DefinitionProblem:
 
 
 def canonical_json(value: Any) -> str:
-    """Return `value` as ASCII JSON, keys sorted, no spaces. Raises ValueError for NaN, infinity."""
+    """Return compact ASCII JSON of `value`, keys sorted. Raises ValueError for NaN or infinity."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 

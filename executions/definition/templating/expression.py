@@ -209,7 +209,7 @@ CHOICES = (nodes.CondExpr, nodes.And, nodes.Or, nodes.Call, nodes.Not)
 
 
 def certain_paths(source: str) -> list[Keys]:
-    """Return the paths that an expression always reads; [] if that is unknown or it is invalid."""
+    """Return the paths an expression always reads; [] for conditions, calls, defaults or errors."""
     keys = plain_path(source)
     if keys is not None:
         return [keys]

@@ -108,7 +108,7 @@ def groupby(
 
 
 def items(budget: RenderBudget, value: Any) -> list[tuple[Any, Any]]:
-    """Apply the filter `items`: return an object's pairs; [] if missing. Raises TypeError."""
+    """Apply the filter `items`: return an object's pairs; [] if it is missing. Raises TypeError."""
     if isinstance(value, Undefined):
         return []
     if not isinstance(value, Mapping):

@@ -143,7 +143,7 @@ class _Making:
         return {key: value for key, value in task.document.items() if key not in without}
 
     def _outcome(self, task: TaskEntry) -> str | None:
-        """Return the pinned outcome, else success; a branch's only one with an edge, else None."""
+        """Return the pinned outcome or its default (see `Pin`); None if a branch has no default."""
         pin = self.asked.pinned[task.id]
         if pin.outcome is not None:
             return pin.outcome

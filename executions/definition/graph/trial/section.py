@@ -168,7 +168,7 @@ class _Ways:
         return _reached(tasks, self.following)
 
     def read_before(self, task: int, reads: Iterable[Read]) -> set[int]:
-        """Return the tasks before `task` whose results `reads` use; other tasks have none yet."""
+        """Return the tasks before `task` that `reads` need; other tasks have no result yet."""
         known = self._reading.by_id
         found = {known[read.name] for read in reads if not read.called and read.name in known}
         return {other for other in found if self._before[task] >> other & 1}

@@ -97,7 +97,7 @@ def _referred(reference: Any, root: Schema) -> Any:
 
 
 def _type(schema: Any) -> str | None:
-    """Return the schema's type; None without a single type, or with $ref, allOf, not or if."""
+    """Return the schema's type; None if it has no single type, or has $ref, allOf, not or if."""
     kind = schema.get("type")
     if any(word in schema for word in ("$ref", "allOf", "not", "if")):
         return None
