@@ -10,7 +10,7 @@ MAX_TEXT = 300
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """The reason why an execution or a step does not continue now.
+    """The explanation of the state of an execution or a step.
 
     `since` is the time when the state began, and `until` is the time when it changes automatically;
     None if unknown.
