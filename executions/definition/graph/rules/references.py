@@ -124,8 +124,7 @@ class TemplateScope:
     def _history(self, name: str, view: BodyView) -> Mistake | None:
         """Return the problem of reading a task's history here, if any.
 
-        A task directly in a loop's body can read the history of every task of that body, even a
-        later one.
+        A task directly in a loop's body can read the history of any task of that body.
         """
         if self.between_turns:
             sentence = (

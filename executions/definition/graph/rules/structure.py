@@ -147,8 +147,7 @@ OF_STEPS = {
 def body_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
     """Yield problems for tasks whose own body is missing, empty, unexpected or too deep.
 
-    Also yields problems for containers in a chain or with settings that only steps can have, and
-    the problems that a container's own check finds.
+    Also yields problems of chained containers, step settings on containers, and containers' checks.
     """
     for task in body.tasks:
         chained = "modules" in task.document
