@@ -62,7 +62,7 @@ class Pattern:
         return self._compiled.search(encoded) is not None
 
     def work(self, length: int) -> int:
-        """Return the worst-case number of instructions for a text of `length` bytes."""
+        """Return the worst-case number of instructions for a string of `length` bytes."""
         return self.size * (length + 1)
 
 

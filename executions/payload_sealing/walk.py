@@ -50,7 +50,7 @@ Tell = Callable[[WalkResult], None]
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """A row as it was read, and the new texts of the columns that must change."""
+    """A row as it was read, and the new text of each column that must change."""
 
     row: Any
     texts: dict[str, str]
