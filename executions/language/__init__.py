@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def lazy(text: str) -> str:
     """Return `text` translated to the reader's language each time it is shown.
 
-    The result is a Django lazy string, a `str` in all respects but `isinstance` and `str.join`.
+    The result is a Django lazy string: it acts as a `str`, except for `isinstance` and `str.join`.
     """
     return cast("str", gettext_lazy(text))
 
