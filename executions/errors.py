@@ -107,7 +107,7 @@ class StaleRevision(ValkyrError):
 
 
 class KeyReused(ValkyrError):
-    """The idempotency key was used with another body. Use a new key for a new request."""
+    """The idempotency key was used for another request. Use a new key for each new request."""
 
     code = "key_reused"
 

@@ -76,7 +76,7 @@ def cancel(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExe
 
 
 def time_out(execution_id: UUID) -> bool:
-    """End an overdue execution; return False if it does not exist, has ended or is being undone."""
+    """Time out an overdue execution; return False if it is missing, over or being undone."""
     with transaction.atomic():
         execution = _lock(execution_id)
         if execution is None or execution.state in FINAL or execution.compensation:
@@ -217,7 +217,7 @@ def reopen_many(executions: Sequence[Reopenable]) -> None:
 
 
 def announce(execution: WorkflowExecution) -> None:
-    """Signal the runners that a reopened execution runs again, so that they can dispatch it."""
+    """If a reopened execution is RUNNING, signal the runners so that they can dispatch it."""
     if execution.state == State.RUNNING:
         capacity.announce([admitted(execution, fresh=False)], WorkflowExecution)
 

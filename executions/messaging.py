@@ -153,14 +153,14 @@ def _parsed(name: str) -> tuple[str, str] | None:
 
 
 def ours_among(names: Iterable[str]) -> list[str]:
-    """Return, as named in definitions, the queues that steps of this cell may use."""
+    """Return the queues among `names` that steps of this cell may use, named as in definitions."""
     cell = routing.cell()
     found = (_parsed(name) for name in set(names))
     return sorted({one[1] for one in found if one and one[0] == cell})
 
 
 def of_other_cells(names: Iterable[str]) -> list[str]:
-    """Return the Celery queues of cells other than this context's; [] without cells."""
+    """Return the Celery queues among `names` that belong to other cells; [] without cells."""
     if not settings().cells:
         return []
     cell = routing.cell()
@@ -169,7 +169,7 @@ def of_other_cells(names: Iterable[str]) -> list[str]:
 
 
 def shared_among(names: Iterable[str]) -> list[str]:
-    """Return the queues of the app's own tasks that steps of the first database may also use."""
+    """Return the app's own queues among `names`, which steps of the first database may also use."""
     return sorted(set(names) & set(settings().celery_queues))
 
 

@@ -79,12 +79,12 @@ def pieces(item: Any) -> Iterator[bytes]:
 
 
 def longer_than(value: Any, size: int) -> bool:
-    """Return whether the JSON of a value certainly has more bytes than `size`."""
+    """Return whether even the minimum size of a value's JSON exceeds `size` bytes."""
     return _left(value, size) < 0
 
 
 def _texts(value: Any, what: str, depth: int) -> Iterator[str]:
-    """Yield the JSON of a value; a large text, object or list is yielded in pieces."""
+    """Yield the JSON of a value; a large string, object or list is yielded in pieces."""
     if depth < 2 and isinstance(value, dict) and SEALED in value:  # as `_holds_key` looks
         raise _reserved_for_sealing(what)
     if not isinstance(value, (str, dict, list, tuple)) or _left(value, PIECE) >= 0:

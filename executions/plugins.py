@@ -7,8 +7,8 @@ A plugin's `apps.py` holds a subclass of `PluginConfig` that declares what it ad
         modules = {"shop.discount": "shop_plugin.discount:Discount"}
         api = "shop_plugin.urls"
 
-To install it, add its name to `INSTALLED_APPS`. Django finds the rest as for any app: models and
-migrations, `admin.py`, `tasks.py`, management commands, checks and signal receivers.
+To install it, add its name to `INSTALLED_APPS`. Django and Celery find the rest as for any app:
+models and migrations, `admin.py`, `tasks.py`, management commands, checks and signal receivers.
 """
 
 from collections.abc import Callable, Mapping, MutableMapping

@@ -10,7 +10,7 @@ from executions.definition.graph.model import DEFAULTS, Limits
 def limits() -> Limits:
     """Return this installation's limits on definitions.
 
-    Raises ImproperlyConfigured, which names the setting.
+    Raises ImproperlyConfigured, which names the invalid setting.
     """
     chosen = valkyr_settings()
     return Limits(

@@ -62,13 +62,13 @@ class Pattern:
         return self._compiled.search(encoded) is not None
 
     def work(self, length: int) -> int:
-        """Return the worst-case number of instructions for a text of `length` bytes."""
+        """Return the worst-case number of instructions for a string of `length` bytes."""
         return self.size * (length + 1)
 
 
 @lru_cache(maxsize=KEPT)
 def pattern(text: str) -> Pattern:
-    """Compile a pattern that is searched for anywhere in a text, as JSON Schema does.
+    """Compile a pattern that can match anywhere in a string, as in JSON Schema.
 
     Raises BadPattern for more than MAX_CHARACTERS characters, a lone surrogate, and a pattern that
     RE2 rejects: bad syntax, or too large. Raises BudgetExceeded as `timed` does.

@@ -1,7 +1,7 @@
 """Templates: JSON values whose strings may contain `{{ expressions }}`, compiled once.
 
-A string that is exactly one expression returns the value with its type; other strings return text.
-The result depends only on the text and the scope, not on a clock or randomness.
+A string that is exactly one expression renders to the value with its type; other strings render to
+text. The result depends only on the text and the scope, not on a clock or randomness.
 """
 
 import re
@@ -151,7 +151,7 @@ class Template:
 
     `references` are the leading names that its expressions read, such as `("vars", "carrier")` or
     `("tasks", "a", "output")`; `located` pairs each with its position in the value. `sealed` are
-    the texts that name secrets: for each, its position, its renderer, and the secrets.
+    the strings that name secrets: for each, its position, its renderer, and the secrets.
     """
 
     __slots__ = ("_render", "constant", "located", "references", "sealed")
@@ -181,8 +181,8 @@ class Template:
         over, the method raises TemplateTimeout, a TemplateError.
 
         Objects and lists of the template are new at each call. Values from the scope are passed on,
-        not copied: treat them as read-only. Raises RenderedInRequest during a request
-        (`render_guard`).
+        not copied: treat them as read-only. Raises RenderedInRequest if the current request may not
+        render templates (`render_guard`).
         """
         if not self.constant:
             render_guard.check()
@@ -213,9 +213,9 @@ def inspect_template(value: Any) -> tuple[Template, list[TemplateSyntaxProblem]]
 
 
 def one_expression(text: str) -> bool:
-    """Return whether a text is exactly one expression, whose result is not converted to text.
+    """Return whether a string is exactly one expression, whose result is not converted to text.
 
-    The result is also True for invalid text, whose problems `inspect_template` returns.
+    The result is also True for an invalid string, whose problems `inspect_template` returns.
     """
     try:
         parts = split(text)

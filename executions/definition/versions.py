@@ -98,7 +98,7 @@ def _payload_validator(version_id: UUID) -> Any:
 
 
 def check_payload(version: Compiled, payload: Any, prefix: str = "params") -> None:
-    """Raise InvalidPayload, naming the fields that break the version's input schema, if any.
+    """Raise InvalidPayload, naming the fields, if a payload breaks the version's input schema.
 
     The error names at most MAX_PROBLEMS fields, without values, because readers may not have access
     to payloads. A payload that takes too long to check is rejected as well (SCHEMA_BUDGET).

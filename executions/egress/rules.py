@@ -58,7 +58,7 @@ class EgressRules:
         return any(_pattern(text).matches(address, port) for text in self.ranges(port))
 
     def ranges(self, port: int | None) -> tuple[str, ...]:
-        """Return the entries for addresses that apply to a port; all of these if `port` is None."""
+        """Return the address entries for a port; all address entries if `port` is None."""
         found = [text for text in self.hosts if _pattern(text).network is not None]
         return tuple(text for text in found if _pattern(text).port in (None, port) or port is None)
 

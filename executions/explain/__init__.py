@@ -1,1 +1,1 @@
-"""Explain why an execution is not running or has not ended, from its row and queue position."""
+"""Explain the state of an execution, such as why it waits, from its row and queue position."""

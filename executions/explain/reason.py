@@ -10,7 +10,7 @@ MAX_TEXT = 300
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """The reason why an execution or a step does not continue now.
+    """The explanation of the state of an execution or a step.
 
     `since` is the time when the state began, and `until` is the time when it changes automatically;
     None if unknown.
@@ -40,7 +40,7 @@ def brief(text: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """Return a text's beginning as a sentence: add a full stop if punctuation is missing."""
+    """Return the beginning of `text` as a sentence; add a full stop if punctuation is missing."""
     line = brief(text)
     return line if line.endswith((".", "!", "?", "…")) else f"{line}."
 

@@ -105,8 +105,8 @@ _seats = BoundedSemaphore(MOST)
 def wait(job: Job, seconds: float = SECONDS) -> Job:
     """Return the job once it has finished, or after `seconds`.
 
-    Does not wait if too many requests wait already, nor inside a transaction, because the worker
-    sees the job only after the commit.
+    Does not wait if too many requests wait already. Does not wait inside a transaction, because the
+    worker sees the job only after the commit.
     """
     if job.state not in UNFINISHED or connection.in_atomic_block:
         return job

@@ -33,8 +33,8 @@ APART = timedelta(minutes=10)
 class LabelQuery:
     """The labels that an execution must have, and the restrictions that the index applies.
 
-    `workflows` are all workflows that the caller may see; an empty `states` means all states. IDs
-    are between `above` and `below`, one of which may be the last ID of the previous page.
+    `workflows` are the workflows to search; an empty `states` means all states. IDs are between
+    `above` and `below`, one of which may be the last ID of the previous page.
     """
 
     labels: Mapping[str, str]

@@ -1,4 +1,4 @@
-"""Texts in the user's language: lazy texts for modules, and the names of models.
+"""Text in the user's language: lazy strings for modules, and the names of models.
 
 The API, logs, commands and migrations are in English. Inside a function, use Django's `gettext`.
 """
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def lazy(text: str) -> str:
     """Return `text` translated to the reader's language each time it is shown.
 
-    It is Django's lazy text, which behaves as a `str` except for `isinstance` and `str.join`.
+    The result is a Django lazy string: it acts as a `str`, except for `isinstance` and `str.join`.
     """
     return cast("str", gettext_lazy(text))
 

@@ -44,7 +44,7 @@ def _plain(value: Any) -> Any:
 
 @dataclass(slots=True)
 class News:
-    """The current rows of one watched object.
+    """Rows of one watched object, in their current state.
 
     `more` says whether there are too many rows to send at once, and `ended` whether no row will
     change again.

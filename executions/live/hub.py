@@ -1,4 +1,4 @@
-"""The only reader of a database in an event loop; it reads for all viewers at once, if any.
+"""The hub reads a database for all viewers of one event loop at once, if there are any.
 
 Each read notes the position, reads all rows written since the previous position, and distributes
 them. A new viewer's first rows are read between two of these reads, so that the next read finds all
@@ -191,7 +191,7 @@ class Hub:
         self._hand(list(watched.viewers), told, ended=news.ended)
 
     def _begin_anew(self, watched: Watched) -> None:
-        """Make all viewers read a new snapshot: there are too many changes for one frame."""
+        """Queue the object's viewers for a new snapshot: its changes do not fit into one frame."""
         watched.memory = RowFingerprints()
         for viewer in watched.viewers:
             viewer.last = None

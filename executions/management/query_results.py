@@ -42,7 +42,7 @@ def add_query_arguments(parser: CommandParser) -> None:
 
 
 def result_lines(columns: Sequence[str], rows: Sequence[Sequence[Any]], form: str) -> Iterator[str]:
-    """Yield the lines of the output (JSON in a single text); `form` is a choice of `--format`."""
+    """Yield the lines of the output (JSON as one string); `form` is a choice of `--format`."""
     if form == "json":
         # A list of values would not name the columns; two columns can have one name.
         named = [dict(zip(columns, row, strict=True)) for row in rows]

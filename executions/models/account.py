@@ -36,7 +36,7 @@ class ServiceAccount(models.Model):
 
 
 class ApiToken(models.Model):
-    """A bearer token for one workspace, stored as its SHA-256; its text is shown only once.
+    """A bearer token for one workspace, stored as its SHA-256; the token is shown only once.
 
     A token allows what its user's role and permissions allow in that workspace, but nothing outside
     `scopes` (values of `access.Action` and `states.Permission`).

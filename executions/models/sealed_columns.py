@@ -47,8 +47,8 @@ class SealedColumnMixin(Column):
     """A column that holds envelopes in a workspace that seals its payloads.
 
     `form` says how a value is sealed. `json` and `text` are sealed as a whole, `each` seals every
-    value of an object, and `lines` seals the lines of a list. `facts` seals only the payloads among
-    an object's values. `blank` stores an empty text instead of the value.
+    value of an object, and `lines` seals a list of lines together. `facts` seals only the payloads
+    among an object's values. `blank` stores an empty string instead of the value.
     """
 
     descriptor_class = SealedAttribute
@@ -99,6 +99,6 @@ class SealedText(SealedColumnMixin, PlainText):
 
 
 class BlankedText(SealedColumnMixin, ShortText):
-    """A text that SQL compares and many rows share; left empty if payloads are sealed."""
+    """A column of text that SQL compares and many rows share; empty if payloads are sealed."""
 
     form = "blank"

@@ -20,7 +20,7 @@ class Trigger(models.Model):
     `enabled` is set by users, and False for a retired trigger, which the newest version no longer
     has. `returns_enabled` is the value before the trigger was retired. Times before `enabled_at` or
     `paused_until` do not fire. `next_at` is a schedule's first time that has no tick yet; None if
-    there is no such time.
+    there is no such time or the workspace is archived.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

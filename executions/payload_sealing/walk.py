@@ -50,7 +50,7 @@ Tell = Callable[[WalkResult], None]
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """A row as it was read, and the new texts of the columns that must change."""
+    """A row as it was read, and the new text of each column that must change."""
 
     row: Any
     texts: dict[str, str]
@@ -65,8 +65,8 @@ def walk(workspace_id: UUID, *, tell: Tell | None = None, only_look: bool = Fals
     """Seal or open every stored payload of the workspace, and return the counts.
 
     `tell` is called after each batch. With `only_look`, rows are counted but not changed. Rows that
-    cannot be opened are not changed. Raises NotFound if the workspace never sealed payloads, and
-    the errors of `unseal`.
+    cannot be opened are not changed. Raises NotFound if the workspace has no payload key, and the
+    errors of `unseal`.
     """
     newest = payload_keys.newest(workspace_id)
     if newest is None:

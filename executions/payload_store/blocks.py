@@ -37,7 +37,7 @@ def length_of(items: Any) -> int:
 
 
 def block_around(reference: dict[str, Any], index: int) -> range:
-    """Return the indexes of the items in an item's block; an empty range if it does not exist."""
+    """Return the indexes in the block that contains item `index`; an empty range if none does."""
     first = 0
     for count, *_ in reference[BLOCKS]:
         if index < first + count:
@@ -51,8 +51,8 @@ def items_at(
 ) -> dict[int, Any]:
     """Return items of a stored list, by index; references in them are not loaded.
 
-    Returns only the first blocks' items if all blocks together exceed the limit. Call it outside
-    any transaction. Raises StoredValueTooLarge for a larger block, and the errors of `part_of`.
+    Omits items after the blocks that fit into the limit together. Call it outside any transaction.
+    Raises StoredValueTooLarge if the first block exceeds the limit, and the errors of `part_of`.
     """
     found: dict[int, Any] = {}
     first, start, size = 0, 1, 0  # after the list's bracket

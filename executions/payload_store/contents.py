@@ -59,7 +59,7 @@ class Contents:
     def open(self, reference: dict[str, Any]) -> AbstractContextManager[BinaryIO]:
         """Open stored content for reading. Raises the errors of `reading.opened`.
 
-        The file can seek to any position.
+        The file supports seeking to any position.
         """
         return reading.opened(self._workspace_id, reference)
 

@@ -1,4 +1,4 @@
-"""Register a kind of items that bundles of definitions hold, such as budgets."""
+"""Register a kind of item that bundles of definitions can contain, such as budgets."""
 
 from executions.bundles.kinds import (
     BundleContext,

@@ -1,4 +1,4 @@
-"""End executions, continue paused or failed ones, and read executions from an archive."""
+"""Cancel executions, reopen failed ones for new runs, and read executions from an archive."""
 
 from executions.lifecycle import announce, cancel, reopen
 from executions.ports import archived_execution, archived_page

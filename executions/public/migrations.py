@@ -1,4 +1,4 @@
-"""The base class of plugins' migrations, which may refer to the engine's tables."""
+"""The base class of plugins' migrations, and the engine's models as migrations see them."""
 
 from executions.database.migrations import Migration, model
 

@@ -25,7 +25,7 @@ def _publish(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> WorkflowVersion
 
 
 def _archive(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Workflow:
-    """Archive a workflow; with `expected_revision`, only if the draft has this revision."""
+    """Archive a workflow; with `expected_revision`, only if the workflow has this revision."""
     return versioning.archive_workflow(
         pk,
         actor=actor,

@@ -23,7 +23,7 @@ FOLDER = next(
 
 @dataclass(frozen=True, slots=True)
 class PayloadSample:
-    """An example workflow: its definition, and its texts and tags for the list of examples."""
+    """An example workflow: its definition, and its title, description and tags for the list."""
 
     name: str
     title: str

@@ -221,7 +221,7 @@ def check(
 
 @dataclass(frozen=True, slots=True)
 class CheckedDefinition:
-    """A definition's problems, and the credentials that it names and the workspace lacks."""
+    """A definition's problems, and the credentials that it names but the workspace lacks."""
 
     problems: list[DefinitionProblem]
     missing_credentials: list[str]
@@ -364,7 +364,7 @@ def _locked(workflow_id: UUID, expected_revision: int | None) -> Workflow:
 
 
 def _last_change(workflow: Workflow) -> dict[str, Any]:
-    """Return the user and time of the workflow's last change in the audit trail, or {}."""
+    """Return the user and time of the workflow's last change in the audit trail; {} if none."""
     rows = Activity.objects.filter(
         object_id=str(workflow.pk), object_type="Workflow", action__in=CHANGES
     ).order_by("-created_at", "-id")

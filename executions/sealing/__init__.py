@@ -1,8 +1,8 @@
 """Seal values that must not be readable in the database.
 
 The cipher is AES-256-GCM, with the installation's own keys. The data keys are a Tink keyset in one
-row, which the installation's key (from a file, the environment or a KMS) seals. A sealed value
-begins with the ID of its key, and opens only in its own row and column.
+row, which the installation's key (from a file, the environment or a KMS) seals. A sealed value's
+prefix names its key, and the value opens only in its own row and column.
 """
 
 from executions.sealing.errors import (

@@ -63,7 +63,7 @@ def reform(form: str, value: Any, where: str, key: int | None) -> Any:
 
 
 def stored(row: Any, **changes: Any) -> dict[str, Any]:
-    """Return a row's changes for `QuerySet.update`; the values of sealed columns are sealed."""
+    """Return a row's changes for `QuerySet.update`, with sealed columns in their stored form."""
     forms = {name: getattr(row._meta.get_field(name), "form", "") for name in changes}
     return {
         name: sealed(row, name, forms[name], value) if forms[name] and value else value

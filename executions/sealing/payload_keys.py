@@ -61,10 +61,10 @@ class _Opened:
 def prepare() -> None:
     """Open the data keys if any workspace seals payloads.
 
-    Every transaction calls this function before it begins, so that no lock is held while a KMS is
-    called. A process asks each database only once. If no workspace sealed payloads at that time and
-    one does later, `load_segment` opens the keys in workers, and other processes open them when
-    they need them. Errors are ignored here; the code that needs the keys raises them.
+    This function runs before each transaction, so that no lock is held while a KMS is called. A
+    process asks each database only once. If no workspace sealed payloads at that time and one does
+    later, `load_segment` opens the keys in workers, and other processes open them when they need
+    them. Errors are ignored here; the code that needs the keys raises them.
     """
     if alias() in _Opened.tried or store.kept() is not None:
         return

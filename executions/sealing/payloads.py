@@ -5,7 +5,7 @@ A sealed value is an envelope, `{"$sealed": "<key>.<base64>"}` in a JSON column 
 workspace (`payload_keys`), and bound to the workspace and a place: an execution, a step and a
 column. It cannot be opened anywhere else.
 
-Each variable is sealed separately, so that SQL can merge them. Sealed logs are a list of envelopes,
+Variables are sealed separately, so that SQL can merge them. Sealed logs are a list of envelopes,
 each over a list of lines, so that SQL can append to them.
 """
 
@@ -61,7 +61,7 @@ def seal_json(text: str, where: str, key: int | None) -> str:
 
 
 def seal_text(text: str, where: str, key: int | None) -> str:
-    """Return the envelope of a text; without a key, or if it is empty, return the text itself."""
+    """Return the envelope of a string; without a key, or if it is empty, return it unchanged."""
     return text if key is None or not text else f"{TEXT}{_sealed(text, where, key)}"
 
 

@@ -63,7 +63,7 @@ class PayloadSealer:
         return payloads.seal_text(text, place(self.execution_id, column, step_path), self.key)
 
     def each(self, text: str, column: str) -> str:
-        """Return a JSON object's text as it is stored, with each value sealed separately.
+        """Return a JSON object's text as stored: each value sealed if the workspace seals payloads.
 
         Uses no query for `{}`.
         """
@@ -72,14 +72,14 @@ class PayloadSealer:
         return payloads.seal_each(text, place(self.execution_id, column), self.key)
 
     def facts(self, text: str, column: str, run_id: UUID) -> str:
-        """Return the JSON text of a wait's facts as it is stored, with the payloads sealed."""
+        """Return a wait's facts as stored JSON: payloads sealed if the workspace seals them."""
         if self.key is None:
             return text
         where = place(self.execution_id, column, str(run_id))
         return payloads.seal_facts(text, where, self.key)
 
     def lines(self, text: str, column: str, step_path: str = "") -> str:
-        """Return the JSON text of a list of log lines as it is stored, in one envelope."""
+        """Return the JSON text of log lines as stored: in one envelope if payloads are sealed."""
         if self.key is None:
             return text
         return payloads.seal_lines(text, place(self.execution_id, column, step_path), self.key)
@@ -100,7 +100,7 @@ def opened_text(execution_id: UUID, value: str, column: str, step_path: str = ""
 
 
 def shown_text(execution_id: UUID, value: str, column: str, step_path: str = "") -> str:
-    """Return up to 300 characters of a text for display; a sentence if its seal does not open."""
+    """Return up to 300 characters of a column's text; a sentence if its seal does not open."""
     try:
         return opened_text(execution_id, value, column, step_path)[:SHOWN]
     except (SealingError, ImproperlyConfigured):
@@ -118,7 +118,7 @@ def opened_facts(execution_id: UUID, values: Any, column: str, run_id: UUID) -> 
 
 
 def opened_results(execution_id: UUID, rows: Iterable[Any]) -> list[Any]:
-    """Return opened rows (path, state, outcome, outputs, error, …). Raises SealBroken."""
+    """Return rows (path, state, outcome, outputs, error, …) unsealed. Raises SealBroken."""
     return [
         row
         if not payloads.is_sealed(row[3]) and not payloads.is_sealed(row[4])

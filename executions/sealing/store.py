@@ -48,7 +48,7 @@ class SealedColumn:
         return Counter(dict(rows.order_by()))
 
     def holds(self, ids: Collection[int]) -> bool:
-        """Return whether any value is sealed with a key of one of these IDs. Uses one query."""
+        """Return whether any value is sealed with one of the keys `ids`. Uses one query."""
         return self.model._default_manager.filter(**{f"{self.key}__in": ids}).exists()
 
 
@@ -115,7 +115,7 @@ def present() -> Keys | None:
 
 
 def kept() -> Keys | None:
-    """Return the keyset that this process holds, even if outdated; None if none. Uses no query."""
+    """Return this process's keyset, even if outdated; None if it holds none. Uses no query."""
     found = _opened.get(alias())
     return found.keys if found else None
 

@@ -27,7 +27,7 @@ Ids = tuple[Mapping[str, int], ...]
 
 
 def tasks_read(template: Template, ids: Ids) -> tuple[frozenset[int], frozenset[tuple[int, int]]]:
-    """Return the tasks whose results a template reads: indexes; (level, index) of outer tasks."""
+    """Return indexes of the body's tasks that a template reads; (level, index) of outer tasks."""
     own: set[int] = set()
     outer: set[tuple[int, int]] = set()
     for reference in template.references:
@@ -62,7 +62,7 @@ def histories_read(template: Template, task_by_id: Mapping[str, int]) -> frozens
 
 
 def _innermost(name: str, ids: Ids) -> tuple[int, int]:
-    """Return the innermost task with the name, as (number of bodies further out, index)."""
+    """Return the innermost task with this name, as (levels outside the template's body, index)."""
     level = next(level for level, known in enumerate(ids) if name in known)
     return level, ids[level][name]
 

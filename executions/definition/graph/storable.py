@@ -20,7 +20,7 @@ _NOT_TEXT = re.compile("[\x00\ud800-\udfff]")
 
 
 def storage_problems(document: Any) -> list[DefinitionProblem]:
-    """Return the problems that prevent storing the document, such as its size, or []."""
+    """Return the problems that prevent storing the document, such as its size; [] if none."""
     return _value_problems(document) or _size_problems(document)
 
 
@@ -76,7 +76,7 @@ def too_large(size: int) -> DefinitionProblem:
 
 
 def canonical_json(value: Any) -> str:
-    """Return `value` as ASCII JSON with sorted keys and no spaces. Raises ValueError for NaN."""
+    """Return compact ASCII JSON of `value`, keys sorted. Raises ValueError for NaN or infinity."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 

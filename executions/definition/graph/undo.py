@@ -74,7 +74,7 @@ def status(states: Iterable[str]) -> UndoStatus:
 
 
 def next_undo(order: Iterable[tuple[str, UndoStatus]]) -> UndoPlan:
-    """Return the next action, for the first of the ordered undo steps that is not over."""
+    """Return the action for the first ordered undo step that is not over; END if all are over."""
     for path, found in order:
         if found is not UndoStatus.OVER:
             return UndoPlan(MOVES[found], path)

@@ -50,8 +50,8 @@ def problems(document: Any, catalog: Catalog, limits: Limits = DEFAULTS) -> list
     """Return all problems of a JSON value as a definition; [] if it can be published.
 
     A document that cannot be stored or has too many tasks is not checked further. After
-    MAX_PROBLEMS problems, a final one says that there are more. Problems are in the order of the
-    rules and, for one rule, of the document.
+    MAX_PROBLEMS problems, a final one says that there are more. Problems of the schema come first,
+    then those of each body, then those of the whole document.
     """
     found = storage_problems(document)
     if found:
@@ -71,7 +71,7 @@ def problems(document: Any, catalog: Catalog, limits: Limits = DEFAULTS) -> list
 def warnings(document: Any, catalog: Catalog) -> list[DefinitionProblem]:
     """Return possible mistakes in a definition that can be published.
 
-    The result is empty for a document that is not a definition.
+    Returns [] for a document that is not an object, cannot be stored, or has too many tasks.
     """
     if not isinstance(document, dict) or storage_problems(document):
         return []

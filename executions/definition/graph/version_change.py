@@ -29,7 +29,7 @@ MOST_PROBLEMS = 20
 class VersionPair:
     """Two versions of a workflow, and the tasks that have different IDs in the new version.
 
-    `names` maps the old place of a task, such as `charge` or `refine.draft`, to its new ID.
+    `names` maps the old path of a task, such as `charge` or `refine.draft`, to its new ID.
     """
 
     old: Graph
@@ -60,7 +60,7 @@ class Judgement:
 
     `busy` are the tasks that a worker is executing, and, if there are problems, the due tasks: the
     execution may be able to move once they end. `at` are the live tasks; `starts` are those that
-    would start at once. All are places without iterations, such as `refine.draft`.
+    would start at once. All three are task paths without iterations, such as `refine.draft`.
     """
 
     problems: tuple[str, ...] = ()
@@ -75,7 +75,7 @@ class Judgement:
 
 
 def task_place(path: str) -> str:
-    """Return a step's task without iterations: `refine.draft` of `refine[2].draft.main`."""
+    """Return a step's task without iterations: `refine.draft` for `refine[2].draft.main`."""
     return ".".join(part.partition("[")[0] for part in path.split(".")[:-1])
 
 
@@ -116,7 +116,7 @@ def judge(change: VersionPair, reached: Iterable[ReachedStep]) -> Judgement:
 def _counterpart(
     change: VersionPair, row: ReachedStep, problems: list[str]
 ) -> tuple[Place, Step] | None:
-    """Return the place and the step in the new version, or None; add reasons to `problems`."""
+    """Return the row's place and step in the new version, if any; add reasons to `problems`."""
     task, version = task_place(row.path), f"version {change.number}"
     if undoes(row.path):
         return None
@@ -254,7 +254,7 @@ def _named(place: Place, task: Task) -> str:
 
 
 def name_problems(change: VersionPair) -> list[tuple[str, str]]:
-    """Return (old place, reason) for each unusable entry of the table of names."""
+    """Return (old path, reason) for each unusable entry of the table of names."""
     taken: dict[str, str] = {}
     problems = []
     for place, name in change.names.items():
@@ -290,7 +290,7 @@ def _name_problem(change: VersionPair, place: str, name: str) -> str:
 
 
 def _body(graph: Graph, place: str) -> Graph | None:
-    """Return the body of the container at a place, or None; for "", the graph itself."""
+    """Return the body of the container at `place` (the graph for ""); None if there is no body."""
     if not place:
         return graph
     try:

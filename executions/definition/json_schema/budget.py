@@ -77,7 +77,7 @@ def spending(budget: EvaluationBudget) -> Iterator[None]:
 def timed() -> Iterator[None]:
     """Charge the current check of this thread, if any, for the CPU time of this block.
 
-    Use it for short work in C of unknown cost. Raises BudgetExceeded at the end of the block.
+    Use it for short C code of unknown cost. Raises BudgetExceeded if too few evaluations are left.
     """
     began = time.thread_time()
     try:

@@ -29,7 +29,7 @@ EXTRA_FORMATS = frozenset(
 
 @lru_cache(maxsize=1)
 def format_checker() -> Any:
-    """Return a checker of draft 2020-12's formats, which rejects texts that are too long."""
+    """Return a checker of draft 2020-12's formats, which rejects strings that are too long."""
     from jsonschema import Draft202012Validator, FormatChecker
 
     checker = FormatChecker(formats=())
@@ -49,7 +49,7 @@ def unchecked_formats() -> frozenset[str]:
 
 
 def _charged(check: Any) -> Any:
-    """Return a check that rejects long texts, and charges for the characters of other texts."""
+    """Return a check that rejects long strings, and charges for the length of other strings."""
 
     def checked(value: object) -> bool:
         if isinstance(value, str):
@@ -123,8 +123,8 @@ def validator(schema: Any) -> Any:
 def mistakes(checker: Any, value: Any, budget: EvaluationBudget, most: int) -> list[Mistake]:
     """Return the first `most` places where `value` violates the schema of `checker`.
 
-    Raises BudgetExceeded, TooMuchWork (a pattern on a long text), Unresolvable, and RecursionError
-    if value and references are nested too deeply.
+    Raises BudgetExceeded, TooMuchWork (a pattern on a long string), Unresolvable, and
+    RecursionError if value and references are nested too deeply.
     """
     from referencing.exceptions import Unresolvable as Missing
 
@@ -147,7 +147,7 @@ def _mistakes(checker: Any, value: Any) -> Iterator[Mistake]:
 
 
 def _repr(value: Any) -> str:
-    """Return a value as messages contain it; for a large value, a text that no message contains."""
+    """Return a value as it appears in messages; for a large value, a string that never does."""
     pending, characters = [value], 0
     while pending:
         one = pending.pop()

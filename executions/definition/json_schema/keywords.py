@@ -1,7 +1,7 @@
 """Keywords that the library checks without a limit, checked here in linear time.
 
-`pattern` and similar keywords use RE2, `uniqueItems` and `enum` compare texts, and `unevaluated…`
-look names up in sets. The library itself checks every other keyword, whose work is charged.
+`pattern` and similar keywords use RE2, `uniqueItems`, `enum` and `const` compare strings, and
+`unevaluated…` look names up in sets. The library checks every other keyword; its work is charged.
 """
 
 import functools
@@ -58,7 +58,7 @@ def _size(argument: Any, instance: Any) -> int:
 
 
 def check_pattern(validator: Any, text: str, instance: Any, schema: Any) -> Iterator[Any]:
-    """Check `pattern`: yield an error if the pattern matches nowhere in the text."""
+    """Check `pattern`: yield an error if the pattern does not match anywhere in the string."""
     from jsonschema import ValidationError
 
     if isinstance(instance, str) and not _matches(pattern(text), instance):
@@ -68,7 +68,7 @@ def check_pattern(validator: Any, text: str, instance: Any, schema: Any) -> Iter
 def check_pattern_properties(
     validator: Any, patterns: Mapping[str, Any], instance: Any, schema: Any
 ) -> Iterator[Any]:
-    """Check `patternProperties`: yield errors of values whose names match a pattern."""
+    """Check `patternProperties`: yield errors of properties whose names match a pattern."""
     if not isinstance(instance, dict):
         return
     for text, subschema in patterns.items():
@@ -273,7 +273,7 @@ def _items_of(validator: Any, instance: Any, schema: Mapping[str, Any]) -> Itera
 
 
 def canonical(value: Any, budget: EvaluationBudget) -> str:
-    """Return a text that only equal values share; each part is charged. Raises BudgetExceeded."""
+    """Return a string that only equal values share; charge each part. Raises BudgetExceeded."""
     parts: list[str] = []
     _write(value, parts, budget)
     return "".join(parts)

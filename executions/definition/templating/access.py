@@ -48,7 +48,7 @@ def attribute_reader(
 ) -> Reader:
     """Return a function that reads an item's `attribute`: a dotted path, or None for the item.
 
-    With `caseless`, texts become lower case, for sorting and grouping. A missing value becomes
+    With `caseless`, strings become lower case, for sorting and grouping. A missing value becomes
     `default`, unless `default` is None. Each call is charged to the budget.
     """
     parts = attribute_parts(attribute)
@@ -69,7 +69,7 @@ def attribute_reader(
 def attribute_parts(attribute: Any) -> list[str | int]:
     """Return the keys of an attribute's dotted path; [] for None.
 
-    Raises TypeError for types other than text and int, and TooLarge if the path is too long.
+    Raises TypeError for types other than str and int, and TooLarge if the path is too long.
     """
     if attribute is None:
         return []

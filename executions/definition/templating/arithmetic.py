@@ -1,4 +1,4 @@
-"""Arithmetic of numbers, and `+` and `*` of texts and lists, with sizes checked in advance.
+"""Arithmetic on numbers, and `+` and `*` on strings and lists, with sizes checked in advance.
 
 `*` and `**` limit integers to MAX_BITS bits; `+` and `-` add one bit each, and an expression has
 few of them. Division and `%` of numbers never exceed the limits.
@@ -30,7 +30,7 @@ MAX_NUMBER_TEXT = 1_000
 
 
 def add(budget: RenderBudget, left: Any, right: Any) -> Any:
-    """Return `left + right`. Raises TooLarge for a text or list above its limit."""
+    """Return `left + right`. Raises TooLarge for a string or list over the limit."""
     if type(left) in NUMBERS:
         return left + right
     if isinstance(left, str) and isinstance(right, str):
@@ -42,7 +42,7 @@ def add(budget: RenderBudget, left: Any, right: Any) -> Any:
 
 
 def multiply(budget: RenderBudget, left: Any, right: Any) -> Any:
-    """Return `left * right`. Raises TooLarge for a number, text or list above its limit."""
+    """Return `left * right`. Raises TooLarge for a number, string or list over its limit."""
     for value, times in ((left, right), (right, left)):
         if isinstance(times, int):
             if isinstance(value, str):
@@ -67,7 +67,7 @@ def power(budget: RenderBudget, left: Any, right: Any) -> Any:
 
 
 def modulo(budget: RenderBudget, left: Any, right: Any) -> Any:
-    """Return `left % right`: the remainder of numbers, or a text formatted like printf."""
+    """Return `left % right`: the remainder of numbers, or a string formatted like printf."""
     if isinstance(left, str):
         return formats.printf(budget, left, right)
     return operator.mod(left, right)
@@ -87,7 +87,7 @@ def absolute(_: RenderBudget, value: Any) -> Any:
 
 
 def rounded(_: RenderBudget, value: Any, precision: int = 0, method: str = "common") -> Any:
-    """Apply the filter `round`: return `value` with `precision` decimals.
+    """Apply the filter `round`: round `value` to `precision` decimals.
 
     `method` is `common`, `ceil` or `floor`. Raises TooLarge for more than MAX_DIGITS decimals.
     """
@@ -104,7 +104,7 @@ def rounded(_: RenderBudget, value: Any, precision: int = 0, method: str = "comm
 
 
 def to_int(_: RenderBudget, value: Any, default: Any = 0, base: int = 10) -> Any:
-    """Apply the filter `int`; return `default` on failure. Raises TooLarge for a long text."""
+    """Apply the filter `int`; return `default` on failure. Raises TooLarge for a long string."""
     try:
         if isinstance(value, str):
             _bounded_number_text(value)
@@ -120,7 +120,7 @@ def to_int(_: RenderBudget, value: Any, default: Any = 0, base: int = 10) -> Any
 
 
 def to_float(_: RenderBudget, value: Any, default: Any = 0.0) -> Any:
-    """Apply the filter `float`; return `default` on failure. Raises TooLarge for a long text."""
+    """Apply the filter `float`; return `default` on failure. Raises TooLarge for a long string."""
     if isinstance(value, str):
         _bounded_number_text(value)
     try:
@@ -130,7 +130,7 @@ def to_float(_: RenderBudget, value: Any, default: Any = 0.0) -> Any:
 
 
 def file_size(_: RenderBudget, value: Any, binary: bool = False) -> str:
-    """Apply the filter `filesizeformat`: return a number of bytes as a text, such as `1.2 kB`."""
+    """Apply the filter `filesizeformat`: return a number of bytes as text, such as `1.2 kB`."""
     if isinstance(value, str):
         _bounded_number_text(value)
     return do_filesizeformat(value, binary)

@@ -55,7 +55,7 @@ _in_request: ContextVar[bool] = ContextVar("in_request", default=False)
 
 
 def begin_request(**_: Any) -> None:
-    """Limit this thread's or task's rendering as in web processes; receives Django's signal."""
+    """Limit this thread's or task's rendering as in web processes; receives `request_started`."""
     _in_request.set(True)
 
 
@@ -70,7 +70,7 @@ def current_profile() -> Profile:
 
 
 def process_is(beginnings: tuple[str, ...]) -> bool:
-    """Return whether this process's name has one of these prefixes: `web-8000` is a web process."""
+    """Return whether the process's name has one of these prefixes, as `web-8000` has `web`."""
     return os.environ.get("VALKYR_PROCESS", "").startswith(beginnings)
 
 

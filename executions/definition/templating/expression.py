@@ -1,7 +1,7 @@
 """Compile one expression: its references at once, its evaluation later.
 
-Plain paths are resolved directly. Jinja2 parses everything else now, to find mistakes, and turns it
-into Python at the first evaluation, so that compiling a graph is cheap.
+Plain paths are resolved directly. Jinja2 parses every other expression at once, to find mistakes,
+and compiles it to Python at the first evaluation, so that compiling a graph is cheap.
 """
 
 import re
@@ -209,7 +209,7 @@ CHOICES = (nodes.CondExpr, nodes.And, nodes.Or, nodes.Call, nodes.Not)
 
 
 def certain_paths(source: str) -> list[Keys]:
-    """Return the paths that an expression always reads; [] for conditions, calls and errors."""
+    """Return the paths an expression always reads; [] for conditions, calls, defaults or errors."""
     keys = plain_path(source)
     if keys is not None:
         return [keys]

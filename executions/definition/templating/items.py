@@ -69,7 +69,7 @@ def dictsort(
 
 
 def first(budget: RenderBudget, value: Any) -> Any:
-    """Return the first item of a list, text or generator; a StrictName if there is none."""
+    """Return the first item of a list, string or generator; a StrictName if there is none."""
     budget.spend(1)
     for item in value:
         return item
@@ -77,7 +77,7 @@ def first(budget: RenderBudget, value: Any) -> Any:
 
 
 def last(budget: RenderBudget, value: Any) -> Any:
-    """Return the last item of a list or text; a StrictName if there is none."""
+    """Return the last item of a list or string; a StrictName if there is none."""
     budget.spend(1)
     for item in reversed(value):
         return item
@@ -108,7 +108,7 @@ def groupby(
 
 
 def items(budget: RenderBudget, value: Any) -> list[tuple[Any, Any]]:
-    """Apply the filter `items`: return an object's pairs; [] for no value. Raises TypeError."""
+    """Apply the filter `items`: return an object's pairs; [] if it is missing. Raises TypeError."""
     if isinstance(value, Undefined):
         return []
     if not isinstance(value, Mapping):
@@ -150,7 +150,7 @@ def _extreme(
 
 
 def backwards(budget: RenderBudget, value: Any) -> Any:
-    """Apply the filter `reverse` to a text, or to items, which become a list."""
+    """Apply the filter `reverse` to a string, or to items, which become a list."""
     if isinstance(value, str):
         budget.spend(1 + (len(value) >> 3))
         budget.hold(4 * len(value))
@@ -245,7 +245,7 @@ def counted(budget: RenderBudget, value: Iterable[Any], units: int) -> Iterator[
 def each(name: str) -> Callable[..., Any]:
     """Return `map`, `select`, `reject`, or their variant for an attribute, such as `selectattr`.
 
-    They are Jinja's own filters, over counted items. The name of a filter or test must be a text,
+    They are Jinja's own filters, over counted items. The name of a filter or test must be a string,
     and each item is charged for the call and its arguments.
     """
     function: Any = FILTERS[name]

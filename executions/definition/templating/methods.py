@@ -1,4 +1,4 @@
-"""The methods of texts, lists and objects that an expression may call, with their limits.
+"""The methods of strings, lists and objects that an expression may call, with their limits.
 
 Arguments must match the signatures in this module. Other methods cannot be called, especially not
 `format`, whose fields reach into objects.
@@ -59,7 +59,7 @@ def check_call(
 
 
 def _reading(name: str) -> Method:
-    """Return the text method `name`, which reads the text once and returns a boolean."""
+    """Return the string method `name`, which reads the string once and returns a boolean."""
     method = getattr(str, name)
 
     def read(budget: RenderBudget, text: str, /) -> Any:
@@ -109,7 +109,7 @@ def _searching_back(name: str) -> Method:
 
 
 def _affix(name: str) -> Method:
-    """Return `startswith` or `endswith`, which compare with one text or each text of a tuple."""
+    """Return `startswith` or `endswith`, which take one string or a tuple of strings."""
     method = getattr(str, name)
 
     def test(

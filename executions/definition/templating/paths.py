@@ -46,7 +46,7 @@ def path_evaluator(keys: Keys) -> Callable[[Mapping[str, Any], RenderBudget], An
 
 
 def path_text(keys: Keys) -> str:
-    """Return the text of a path, as a template contains it, from the path's keys."""
+    """Return a path's keys as template text, such as `tasks.a.output[0]`."""
     text = str(keys[0])
     for key in keys[1:]:
         if isinstance(key, int):

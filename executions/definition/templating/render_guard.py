@@ -18,7 +18,7 @@ _refused: ContextVar[bool] = ContextVar("rendering_refused", default=IN_WEB)
 
 
 class RenderedInRequest(RuntimeError):
-    """A request tried to render a template. This is a mistake in the caller, not in the request."""
+    """A request tried to render a template. The mistake is in the calling code, not the request."""
 
     def __init__(self) -> None:
         super().__init__(

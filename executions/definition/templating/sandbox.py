@@ -1,7 +1,7 @@
 """The Jinja2 environment of expressions: strict, and without a clock, randomness or side effects.
 
 Only the filters and tests that are listed here, and the methods that are listed for the type of
-their object, are available. All except tests of a type get the rendering's budget.
+their object, are available. All except type tests receive the rendering's budget.
 """
 
 from collections.abc import Callable, Mapping
@@ -167,7 +167,7 @@ class ScopeContext(Context):
 
 
 def counted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function in Jinja's form; `function` gets the budget as its first argument."""
+    """Return a function for Jinja that calls `function` with the budget as its first argument."""
 
     @pass_context
     def call(context: ScopeContext, /, *args: Any, **kwargs: Any) -> Any:

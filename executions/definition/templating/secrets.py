@@ -92,8 +92,8 @@ def reveal(
 ) -> tuple[Any, list[Pointer]]:
     """Return `value`, as a template rendered it, with secrets in place of their references.
 
-    Also returns the pointers of the texts that were left unchanged, because a user edited them and
-    they differ from the template's result. `value` itself is not changed.
+    Also returns the pointers of the strings that were left unchanged, because a user edited them
+    and they differ from the template's result. `value` itself is not changed.
     """
     render_guard.check()
     with_references, with_values = {**scope, ROOT: REFERENCES}, {**scope, ROOT: values}
@@ -112,8 +112,8 @@ def places(
 ) -> tuple[list[Place], list[Pointer]]:
     """Return the places of secrets in `value`, as a template rendered it, for `fill`.
 
-    A place is a pointer to a text and, for each secret in it, the index of its reference, the
-    credential and the field. Also returns the pointers of texts without places, which a user
+    A place is a pointer to a string and, for each secret in it, the index of its reference, the
+    credential and the field. Also returns the pointers of strings without places, which a user
     edited, so that they differ from the template's result.
     """
     render_guard.check()

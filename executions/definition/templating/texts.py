@@ -1,4 +1,4 @@
-"""Filters of texts, and helpers of text methods; the result and the work of each are bounded.
+"""Filters for strings, and helpers for string methods; each has bounded work and a bounded result.
 
 Values that are not text are first converted to JSON, as elsewhere in a template.
 """
@@ -73,7 +73,7 @@ def formatted(budget: RenderBudget, value: Any, /, *args: Any, **kwargs: Any) ->
 def indented(
     budget: RenderBudget, value: Any, width: int | str = 4, first: bool = False, blank: bool = False
 ) -> str:
-    """Apply the filter `indent`: begin lines with `width` spaces or the text `width`."""
+    """Apply the filter `indent`: indent lines by `width` spaces or by the string `width`."""
     text = as_text(budget, value)
     margin = len(width) if isinstance(width, str) else max(whole(width, "indent"), 0)
     bounded_text(margin)
@@ -122,7 +122,7 @@ def string(budget: RenderBudget, value: Any) -> str:
 
 
 def to_json(budget: RenderBudget, value: Any) -> str:
-    """Apply the filter `tojson`; each character of a text takes at most six characters of JSON."""
+    """Apply the filter `tojson`; a character of a string takes at most six characters of JSON."""
     if not isinstance(value, str):
         return as_text(budget, value)
     bounded_text(len(value))
@@ -196,7 +196,7 @@ def truncated(
     end: str = "...",
     leeway: int | None = None,
 ) -> str:
-    """Apply the filter `truncate`: cut a text longer than `length` plus `leeway`, and add `end`."""
+    """Apply the filter `truncate`: cut a string longer than `length` plus `leeway`; add `end`."""
     text, ending = as_text(budget, value), as_text(budget, end)
     most = whole(length, "truncate")
     more = 5 if leeway is None else whole(leeway, "truncate")
@@ -256,7 +256,7 @@ def word_count(budget: RenderBudget, value: Any) -> int:
 
 
 def lines_of(budget: RenderBudget, text: str, keepends: bool = False) -> list[str]:
-    """Return the lines of a text; charge the budget first. Raises TooLarge for too many lines."""
+    """Return the lines of a string; charge the budget first. Raises TooLarge for too many lines."""
     budget.spend(2 * scan(text))
     lines = 1 + sum(text.count(end) for end in _LINE_ENDS)
     bounded_items(lines)

@@ -49,14 +49,14 @@ def bounded_bits(bits: int) -> None:
 
 
 def built_text(budget: RenderBudget, text: str) -> str:
-    """Charge the budget for a new text, and return the text. Raises TooLarge."""
+    """Charge the budget for a new string, and return the string. Raises TooLarge."""
     bounded_text(len(text))
     budget.hold(sys.getsizeof(text))
     return text
 
 
 def built_texts(budget: RenderBudget, texts: Any) -> Any:
-    """Charge the budget for a new list or tuple of texts, and return it. Raises TooLarge."""
+    """Charge the budget for a new list or tuple of strings, and return it. Raises TooLarge."""
     bounded_items(len(texts))
     budget.hold(sum(map(sys.getsizeof, texts)) + POINTER * len(texts))
     return texts

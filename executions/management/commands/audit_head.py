@@ -1,4 +1,4 @@
-"""Print the head of the audit trail's hash chain; store it where no database owner can write."""
+"""Print the head of the audit trail's hash chain, for storage where no database owner can write."""
 
 from datetime import UTC
 from typing import Any

@@ -1,4 +1,4 @@
-"""Rules for containers: every loop must have a limit, and sub-workflow names must be valid."""
+"""Rules for containers: loops must be limited and able to end; sub-workflow slugs must be valid."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -20,7 +20,7 @@ STEADY = frozenset({"input", "execution", "item", "index"})
 def loop_problems(
     body: BodyReading, variables: Mapping[str, Any], limits: Limits
 ) -> Iterator[DefinitionProblem]:
-    """Yield a problem for each loop of this body with too many iterations or no possible end."""
+    """Yield problems for this body's loops that allow too many iterations or can never end."""
     for task in body.tasks:
         if task.container == "loop" and len(task.modules) == 1:
             module = task.modules[0]
@@ -105,9 +105,9 @@ KEY = "workflow"
 
 
 def subworkflow_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
-    """Yield a problem for each invalid slug of a sub-workflow.
+    """Yield a problem for each literal slug of a sub-workflow that is invalid.
 
-    The step itself checks, when it runs, that the workflow exists.
+    When the step runs, it checks that the workflow exists.
     """
     for module in (module for task in body.tasks for module in task.modules):
         if module.type != SUBWORKFLOW or module.spec is None or not module.sound:

@@ -94,7 +94,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def input_problems(document: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
-    """Yield a problem for each place where `input` is not a self-contained draft 2020-12 schema."""
+    """Yield the problems of `input`, which must be a self-contained draft 2020-12 schema."""
     schema = document.get("input")
     if not isinstance(schema, dict):
         return
@@ -133,7 +133,7 @@ def _meta_problems(schema: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
 
 
 def _part_problems(schema: Any) -> Iterator[DefinitionProblem]:
-    """Yield problems for references to other documents and for unusable patterns."""
+    """Yield problems of patterns, external references, formats, and nested $id or $schema."""
     with spending(for_a_schema()):
         bad = list(bad_patterns(schema))
     for place, error in bad:

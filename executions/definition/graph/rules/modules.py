@@ -93,7 +93,7 @@ def _unknown_module(module: ModuleEntry, catalog: Catalog) -> DefinitionProblem:
 
 
 def _checked(module: ModuleEntry, config: Mapping[str, Any]) -> list[ConfigProblem]:
-    """Return the problems that the module's own check finds; an exception in it is one problem."""
+    """Return the problems that the module's own check finds, or one problem if it raises."""
     assert module.spec is not None
     try:
         return list(module.spec.check(config))
@@ -229,7 +229,7 @@ def _ours(spec: ModuleSpec) -> str:
 
 
 def credential_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
-    """Yield a problem for each module of this body with a credential that it never uses."""
+    """Yield a problem for each of this body's modules that names a credential but takes none."""
     for task in body.tasks:
         for module, _ in task.steps:
             yield from _not_taken(module)

@@ -30,11 +30,11 @@ Mistake = tuple[str, str]  # code, sentence
 
 @dataclass(frozen=True, slots=True)
 class BodyView:
-    """A body as a template sees it, from its place in this body or in a nested body.
+    """A body, as seen by a template in this body or in a nested body.
 
-    `task` is the template's task, or the container around it; None if all tasks have ended.
-    `before` is a bit mask of the tasks that ended before `task`; None if unknown. `done` says that
-    `task` itself has succeeded, as in its undo step.
+    `task` is the template's task, or the container around it; None for a template outside the
+    tasks, such as the output. `before` is a bit mask of the tasks that end before `task`; None if
+    unknown. `done` says that `task` itself has succeeded, as in its undo step.
     """
 
     body: BodyReading
@@ -111,7 +111,7 @@ class TemplateScope:
         return "unknown_task", f'there is no task "{name}"{self._task_hint(name)}'
 
     def _task_hint(self, name: str) -> str:
-        """Return the end of a message: how to write an ID with a dash, or a similar name."""
+        """Return a hint for a message: how to write an ID with a dash, a similar name, or ""."""
         dashed = next((known for known in self._names() if known.startswith(f"{name}-")), "")
         if dashed:
             return f'; an id with a dash is written tasks["{dashed}"]'
@@ -122,9 +122,9 @@ class TemplateScope:
             yield from view.body.by_id
 
     def _history(self, name: str, view: BodyView) -> Mistake | None:
-        """Return the problem of reading a task's history at this place, if any.
+        """Return the problem of reading a task's history here, if any.
 
-        Inside a loop's own body, the history of every task can be read, including later tasks.
+        A task directly in a loop's body can read the history of any task of that body.
         """
         if self.between_turns:
             sentence = (
@@ -145,7 +145,7 @@ class TemplateScope:
         return "no_history", sentence
 
     def _callback_url(self, name: str, view: BodyView) -> Mistake | None:
-        """Return the problem of reading a task's callback URL at this place, if any."""
+        """Return the problem of reading a task's callback URL here, if any."""
         modules = view.body.tasks[view.body.by_id[name]].modules
         if not any(module.type == CALLBACK for module in modules):
             return "no_callback", f'"{name}" has no {CALLBACK_URL}: only a {CALLBACK} has one'
@@ -221,7 +221,7 @@ def template_problems(
 
 
 def bodies_by_task(reading: BodyReading) -> dict[str, BodyReading]:
-    """Return the body that contains each task; for a repeated ID, the outermost or first body."""
+    """Return the body that contains each task; if an ID repeats, the first one from outside."""
     found: dict[str, BodyReading] = {}
     level = [reading]
     while level:
@@ -247,7 +247,7 @@ def value_problems(
 
 @dataclass(frozen=True, slots=True)
 class _Walk:
-    """Walks the bodies from the outside in, with the names that each template can see."""
+    """Checks the templates of all bodies, from the outside in, against the names they can see."""
 
     variables: Mapping[str, Any]
     elsewhere: Mapping[str, BodyReading]

@@ -12,7 +12,7 @@ from executions.definition.templating.errors import Pointer
 def edge_problems(
     reading: BodyReading, elsewhere: Mapping[str, BodyReading]
 ) -> Iterator[DefinitionProblem]:
-    """Yield a problem for each edge that lacks a task, is repeated, or has a wrong outcome.
+    """Yield problems for edges that name an unknown task, are repeated, or have a wrong outcome.
 
     `elsewhere` maps each task ID to the body that contains it.
     """
@@ -147,7 +147,7 @@ OF_STEPS = {
 def body_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
     """Yield problems for tasks whose own body is missing, empty, unexpected or too deep.
 
-    Also yields problems for containers in a chain, or with settings that only steps can have.
+    Also yields problems of chained containers, step settings on containers, and containers' checks.
     """
     for task in body.tasks:
         chained = "modules" in task.document

@@ -1,7 +1,7 @@
 """Check templates against the modules' schemas, to find unknown paths and wrong types.
 
-The problems are warnings, since a module may return more than it describes. Open schemas, such as
-those of containers' results and histories, cause no warnings.
+The problems are warnings, since a module may return more than it describes. Reads of open schemas,
+containers' results and histories cause no warnings.
 """
 
 from collections.abc import Iterator, Mapping
@@ -60,7 +60,7 @@ def _module(
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """The names that templates at one place see: tasks, innermost body first, and `previous`."""
+    """The sources that a template can read: tasks of `bodies`, innermost first, and `previous`."""
 
     bodies: tuple[BodyReading, ...]
     previous: ModuleEntry | None
@@ -126,7 +126,7 @@ class _Reader:
             yield problem(pointer, "type_mismatch", message)
 
     def _read(self, keys: Keys) -> tuple[ModuleEntry, Typed, int] | None:
-        """Return the source module, its output's type, and how many keys lead there; or None."""
+        """Return the module, its output's type and the number of keys read; None if unknown."""
         if keys[0] == "previous":
             return _output(self.previous, 1)
         if keys[0] != "tasks" or len(keys) < 3 or keys[2] != OUTPUT:

@@ -1,4 +1,4 @@
-"""Assemble the definition of a test run, and map each problem to the place of its cause.
+"""Assemble the definition of a test run, and locate each problem in the requested definition.
 
 Triggers, the concurrency key and the error workflow are omitted: a user starts a test run manually,
 it waits for no other execution, and its failure starts none.
@@ -116,7 +116,7 @@ class _Making:
                 yield problem(("pinned", task.id, "outcome"), "outcome_required", message)
 
     def reads_of_others(self) -> frozenset[str]:
-        """Return the places where the section reads tasks outside the section.
+        """Return the paths at which the section reads tasks outside the section.
 
         `section_problems` reports these reads.
         """
@@ -143,7 +143,7 @@ class _Making:
         return {key: value for key, value in task.document.items() if key not in without}
 
     def _outcome(self, task: TaskEntry) -> str | None:
-        """Return the pinned outcome, or success, or a branch's only one with an edge, or None."""
+        """Return the pinned outcome or its default (see `Pin`); None if a branch has no default."""
         pin = self.asked.pinned[task.id]
         if pin.outcome is not None:
             return pin.outcome
@@ -153,7 +153,7 @@ class _Making:
         return leading.pop() if len(leading) == 1 else None
 
     def _natural(self) -> Iterator[EdgeEntry]:
-        """Yield the edges within the section, except those to its start or to tasks before it."""
+        """Yield the section's own edges, except edges to the start or to tasks before the start."""
         kept, begins = self.section.kept, self.section.before | {self.section.start}
         for edge in self.reading.edges:
             if edge.source in kept and edge.target in kept and edge.target not in begins:

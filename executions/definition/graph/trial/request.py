@@ -25,7 +25,7 @@ class Pin:
 
 @dataclass(frozen=True, slots=True)
 class TrialRequest:
-    """Tasks to run (up to a task, from a task on, or both), and pinned results for some tasks."""
+    """The tasks to run (all, up to a task, from a task on, or between two), and pinned results."""
 
     up_to: str | None = None
     start: str | None = None
@@ -95,7 +95,7 @@ def stand_in(task: TaskEntry, pin: Pin, outcome: str) -> dict[str, Any]:
 
 
 def literal(value: Any) -> dict[str, Any]:
-    """Return a value in a form that contains no template.
+    """Return a value as inputs of `flow.pinned` that contain no template.
 
     A value without templates stays unchanged, unless it is deeply nested. Other values become JSON
     text with escaped opening braces: outside strings, JSON never has `{{` or `{%`.

@@ -53,8 +53,8 @@ def reads_in(value: object, pointer: Pointer) -> Iterator[Read]:
 class Section:
     """The tasks of a section, as indexes.
 
-    `kept` are all tasks, and `pinned` are those with given results. `before` are the tasks before
-    `start`. `missing` are those that must be pinned but are not, each with the task that needs it.
+    `kept` are all tasks, and `pinned` are those with pinned results. `before` are the tasks before
+    `start`. `missing` maps tasks that must be pinned, but are not, to a task that needs them.
     """
 
     kept: frozenset[int]
@@ -168,7 +168,7 @@ class _Ways:
         return _reached(tasks, self.following)
 
     def read_before(self, task: int, reads: Iterable[Read]) -> set[int]:
-        """Return the tasks of `reads` that run before the task; other tasks have no result yet."""
+        """Return the tasks before `task` that `reads` need; other tasks have no result yet."""
         known = self._reading.by_id
         found = {known[read.name] for read in reads if not read.called and read.name in known}
         return {other for other in found if self._before[task] >> other & 1}

@@ -34,7 +34,7 @@ class Typed:
     root: Schema
 
     def at(self, key: Key) -> "Typed | Missing | None":
-        """Return the type of the value at a key: Missing if there is none, None if unknown."""
+        """Return the type of the value at a key: Missing if no such key exists, None if unknown."""
         found = [_under(branch, key) for branch in self._branches()]
         if not found or None in found:
             return None
@@ -97,7 +97,7 @@ def _referred(reference: Any, root: Schema) -> Any:
 
 
 def _type(schema: Any) -> str | None:
-    """Return the one declared type; otherwise, or with `$ref`, `allOf`, `not` or `if`, None."""
+    """Return the schema's type; None if it has no single type, or has $ref, allOf, not or if."""
     kind = schema.get("type")
     if any(word in schema for word in ("$ref", "allOf", "not", "if")):
         return None
