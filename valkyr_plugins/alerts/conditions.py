@@ -133,7 +133,7 @@ def _oldest_open(rule: AlertRule) -> UUID | None:
 
 
 def _oldest_labelled(rule: AlertRule) -> UUID | None:
-    """Return the ID of the oldest open dead letter with the rule's label, or None."""
+    """Return the ID of the oldest labelled open dead letter in up to 10,000 groups, or None."""
     groups = _open_groups(rule).order_by("last_seen").values("pk")[:MOST_GROUPS]
     name, value = parsed(rule.label)
     rows = DeadLetterEntry.objects.filter(resolution=Resolution.PENDING, group__in=groups)

@@ -115,7 +115,7 @@ MOST_RULES = 5_000
 
 
 def watch() -> dict[str, int]:
-    """Check up to 5,000 rules, and open alerts; return how many alerts were reported and closed."""
+    """Check at most 5,000 rules, and the open alerts; return how many were reported and closed."""
     told = over = 0
     for rule in AlertRule.objects.select_related("workspace").order_by("id")[:MOST_RULES]:
         try:
@@ -167,7 +167,7 @@ def _over(rule: AlertRule, kind: str, holding: set[UUID]) -> int:
 
 
 def _drop(rule: AlertRule) -> int:
-    """Close, without notification, alerts that the rule no longer covers; return their number."""
+    """Silently close the alerts of kinds that the rule no longer reports; return their number."""
     opened = Alert.objects.filter(rule=rule, state=AlertState.OPEN)
     if rule.enabled:
         opened = opened.exclude(kind__in=rule.kinds)

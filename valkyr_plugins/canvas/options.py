@@ -38,7 +38,7 @@ class UntranslatableError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class SignatureOptions:
-    """The options of one task, as a definition states them. Times are in seconds.
+    """The options of one task, as a definition states them. Durations are in seconds.
 
     `queue` is empty for Celery's default queue; `priority` is the engine's, from 0 to 9.
     """

@@ -24,9 +24,9 @@ MAX_NAME = 1_000
 
 
 def safe_name(name: str) -> str:
-    """Return the name if it stays inside the target folder.
+    """Return the name if it is valid and stays inside the target folder.
 
-    Raises StepError for any other name ("zip slip").
+    Raises StepError for any other name, such as `../a` ("zip slip").
     """
     parts = name.removesuffix("/").split("/")
     climbs = name.startswith("/") or ".." in parts or "\\" in name or DRIVE.match(name)
