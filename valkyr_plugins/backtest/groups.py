@@ -35,7 +35,7 @@ def plain_path(path: str) -> str:
 
 
 def task_of(path: str) -> str:
-    """Return a step's name for texts: its path without iterations and without `.main`."""
+    """Return a step's name for display: its path without iterations and without `.main`."""
     return plain_path(path).removesuffix(".main")
 
 

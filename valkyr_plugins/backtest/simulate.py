@@ -169,7 +169,7 @@ class _Simulation:
         return self._take(place, step, last)
 
     def _moved(self, step: Step, prepared: Prepared) -> list[Run]:
-        """Return the attempts of an equal call at a path that the version lacks; record SAME."""
+        """Record SAME for an equal call at a removed path; return the call's attempts, or []."""
         path = self.calls.moved(step, prepared)
         if path is None:
             return []

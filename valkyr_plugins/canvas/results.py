@@ -121,9 +121,9 @@ class DurableResult:
         """Wait until the execution ends and return the result.
 
         Raises the failed task's exception or ExecutionFailed, TaskRevokedError if the execution was
-        cancelled, and Celery's TimeoutError. Without `propagate`, all but the last are returned.
-        Other options of Celery's `get` have no effect. Do not call this method in the transaction
-        that starts the execution.
+        cancelled, and Celery's TimeoutError. Without `propagate`, all except TimeoutError are
+        returned. Other options of Celery's `get` have no effect. Do not call this method in the
+        transaction that starts the execution.
         """
         from executions.public.starting import ExecutionFailed
 

@@ -231,7 +231,7 @@ def _try(
 
 
 def _at_once(circuit: Circuit, limits: TargetLimits) -> int:
-    """Return how many concurrent calls a guarded target may get: the failures left until it opens.
+    """Return how many concurrent calls a guarded target may get: the failures left before opening.
 
     The number is one if the failures reached the threshold, but more calls were answered.
     """
