@@ -166,9 +166,9 @@ def _expires(name: str, value: Any) -> float | str | None:
 
 
 def _instant(name: str, key: str, value: Any) -> str | None:
-    """Return an instant as ISO 8601 text, by default in the app's time zone; None for None.
+    """Return an instant as ISO 8601 text; without an offset, it is in the app's time zone.
 
-    Raises UntranslatableError.
+    None stays None. Raises UntranslatableError.
     """
     if value is None:
         return None

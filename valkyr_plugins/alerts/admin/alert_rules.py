@@ -333,7 +333,7 @@ class AlertRuleAdmin(OperatingAdmin, WritingAdmin):
         )
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Return the form's fields.
+        """Return the form's sections.
 
         A new rule's form omits the last section; the workspace of an existing rule is read-only.
         """

@@ -38,7 +38,7 @@ def cell(value: Any, formulas: Formulas) -> str:
 
 
 def guarded(text: str, formulas: Formulas) -> str:
-    """Return the text; unless `keep`, a formula gets an apostrophe or, if `refuse`, a StepError."""
+    """Return the text; escape a formula with an apostrophe or raise StepError, per `formulas`."""
     if formulas == "keep" or not text.startswith(BEGINNING) or NUMBER.fullmatch(text):
         return text
     if formulas == "refuse":
