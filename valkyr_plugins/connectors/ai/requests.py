@@ -281,8 +281,7 @@ def _rounded(vector: list[float]) -> list[float]:
 
 
 def _require_room(vectors: list[list[float]], texts: int) -> None:
-    """Raise StepError if the vectors would exceed an output's limit, or the last has another
-    length.
+    """Raise StepError if vectors would exceed an output's limit, or the last has another length.
 
     The caller checks each batch, so that a step that must fail pays for no further batch.
     """
