@@ -72,7 +72,8 @@ METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The maximum number of entries, total bytes and compression ratio of an archive."""
+    """The maximum entries and bytes of an archive, and the maximum compression ratio of an entry.
+    """
 
     entries: int
     bytes: int
