@@ -72,8 +72,7 @@ METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The maximum entries and bytes of an archive, and the maximum compression ratio of an entry.
-    """
+    """The maximum entries and bytes of an archive, and the maximum compression of an entry."""
 
     entries: int
     bytes: int
