@@ -165,7 +165,7 @@ Queue = tuple[str, UUID | None]
 
 
 def unserved_queues(rule: AlertRule, now: datetime) -> Iterator[Finding]:
-    """Yield a finding for each queue without a worker in which runs have waited too long.
+    """Yield a finding for each queue in which runs have waited too long without a worker.
 
     Only runs that the rule covers count. Uses one query if there are only Valkyr's own queues and
     workers serve all of them.
