@@ -115,7 +115,8 @@ MOST_RULES = 5_000
 
 
 def watch() -> dict[str, int]:
-    """Check at most 5,000 rules, and the open alerts; return how many were reported and closed."""
+    """Check open alerts and at most 5,000 rules; return how many alerts were reported and closed.
+    """
     told = over = 0
     for rule in AlertRule.objects.select_related("workspace").order_by("id")[:MOST_RULES]:
         try:

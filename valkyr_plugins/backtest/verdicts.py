@@ -167,7 +167,7 @@ def _preview(value: Any) -> Any:
 
 
 def shown(value: Any) -> Any:
-    """Return a value for display; a string instead if the value is too long or is not JSON."""
+    """Return a value for display, or a string if the value is too long or is not JSON."""
     try:
         text = payloads.dump(value, "value")
     except PayloadError:

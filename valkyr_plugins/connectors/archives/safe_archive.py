@@ -72,7 +72,7 @@ METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The maximum entries and bytes of an archive, and the maximum compression of an entry."""
+    """The limits of an archive: its entries and bytes, and the compression ratio of each entry."""
 
     entries: int
     bytes: int

@@ -59,8 +59,8 @@ class PythonCode(Module[PythonCodeInputs]):
     """Runs a Python function from the workflow, isolated from the system.
 
     The function runs in its own process, with an empty environment and no network. Its file system
-    contains only Python, system libraries, time zones and an empty `/tmp` of 16 MiB in memory. The
-    function cannot read the worker's files or keys, and cannot start processes or threads. Its
+    contains only Python, system libraries, time-zone data, and an empty `/tmp` of 16 MiB in memory.
+    The function cannot read the worker's files or keys, and cannot start processes or threads. Its
     time, memory, open files, printed output and result are limited. Printed output becomes the
     run's log. An exception in the code fails the step permanently; the error names the line.
 

@@ -78,7 +78,7 @@ def _require_allowed(scheme: str, path: str) -> None:
 
 
 def _require_object(place: FileLocation, path: str, folder: bool) -> None:
-    """Raise StepError for an invalid bucket, or a key that is too long, ambiguous or has NUL."""
+    """Raise StepError for an invalid bucket, or a key that is too long or ambiguous, or has NUL."""
     if not BUCKET.fullmatch(place.bucket):
         raise StepError(
             f"path {path[:200]!r} names no bucket: expected s3://bucket/key, the bucket with "
