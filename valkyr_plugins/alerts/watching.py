@@ -115,8 +115,7 @@ MOST_RULES = 5_000
 
 
 def watch() -> dict[str, int]:
-    """Check open alerts and at most 5,000 rules; return how many alerts were reported and closed.
-    """
+    """Check open alerts and up to 5,000 rules; return how many alerts were reported and closed."""
     told = over = 0
     for rule in AlertRule.objects.select_related("workspace").order_by("id")[:MOST_RULES]:
         try:

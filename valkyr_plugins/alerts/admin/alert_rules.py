@@ -188,8 +188,7 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
         return found.pk
 
     def _secret(self, data: dict[str, Any]) -> str:
-        """Return the entered secret or, if the channel is unchanged, the stored one; otherwise "".
-        """
+        """Return the entered secret or, if the channel is unchanged, the stored one; else ""."""
         typed: str = data.get("secret") or ""
         if typed or self.adds or data["channel"] != self.instance.channel:
             return typed
