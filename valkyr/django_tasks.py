@@ -1,4 +1,4 @@
-"""The backend of Django's Tasks framework, for `TASKS`: `valkyr.django_tasks.Backend`."""
+"""A backend for Django's Tasks framework; set it in `TASKS` as `valkyr.django_tasks.Backend`."""
 
 from valkyr_plugins.task_backend.backend import Backend
 

@@ -12,7 +12,7 @@ SECONDS = 10
 
 
 def commit_of(folder: Path, environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the repository, commit and ref of a folder; all are "" outside a repository.
+    """Return the repository, commit and ref from the CI system or Git; "" for unknown values.
 
     Without a CI system, the commit ends with `-dirty` if the folder has uncommitted changes.
     """

@@ -77,7 +77,7 @@ def _line(text: str, link: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a text with Slack's markup escaped, so that an error's text cannot mention users."""
+    """Escape Slack's markup in a string, so that an error's text cannot mention users."""
     return text.translate(ESCAPES)
 
 
@@ -186,7 +186,7 @@ def headline(message: Mapping[str, Any]) -> str:
 
 
 def lines(message: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return the message's texts, each with its link; a link is empty if there is none."""
+    """Return the message's lines of text, each with its link, or "" if there is no link."""
     if message["reason"] == "TEST":
         return [("This is a test. Alerts of this rule arrive here.", message["link"])]
     said = [(_said(message["reason"], alert), alert["link"]) for alert in message["alerts"]]

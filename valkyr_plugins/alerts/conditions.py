@@ -133,7 +133,7 @@ def _oldest_open(rule: AlertRule) -> UUID | None:
 
 
 def _oldest_labelled(rule: AlertRule) -> UUID | None:
-    """Return the ID of the oldest open dead letter with the rule's label, or None."""
+    """Return the ID of the oldest labelled open dead letter in up to 10,000 groups, or None."""
     groups = _open_groups(rule).order_by("last_seen").values("pk")[:MOST_GROUPS]
     name, value = parsed(rule.label)
     rows = DeadLetterEntry.objects.filter(resolution=Resolution.PENDING, group__in=groups)
@@ -165,7 +165,7 @@ Queue = tuple[str, UUID | None]
 
 
 def unserved_queues(rule: AlertRule, now: datetime) -> Iterator[Finding]:
-    """Yield a finding for each queue without a worker in which runs have waited too long.
+    """Yield a finding for each queue in which runs have waited too long without a worker.
 
     Only runs that the rule covers count. Uses one query if there are only Valkyr's own queues and
     workers serve all of them.

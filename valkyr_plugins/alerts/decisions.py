@@ -90,6 +90,6 @@ def next_attempt(
 
 
 def clipped(text: str, length: int) -> str:
-    """Return a text as one line of at most `length` characters, without control characters."""
+    """Return text as one line of at most `length` characters, without control characters."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return line if len(line) <= length else f"{line[: length - 1]}…"

@@ -66,7 +66,7 @@ WITHIN = timedelta(minutes=10)
 def queue(rule: AlertRule, alerts: Sequence[Alert], reason: DeliveryReason) -> Sequence[Alert]:
     """Queue messages in this transaction; return the alerts.
 
-    After too many recent messages of the rule, queue nothing and return (), except for all clears.
+    After too many recent messages of the rule, queue only all-clear messages; return () for others.
     """
     if not alerts or (reason != DeliveryReason.OVER and _is_loud(rule)):
         return ()
@@ -160,8 +160,8 @@ def tell(rule: AlertRule) -> int:
 def close(rule: AlertRule, ids: Iterable[UUID], *, silently: bool = False) -> int:
     """Close the open alerts among `ids`; return their number.
 
-    Unless `silently` is set, queue all clears for the reported alerts of kinds that have an all
-    clear.
+    Unless `silently` is set, queue all-clear messages for the reported alerts of kinds that have
+    them.
     """
     wanted = list(ids)
     if not wanted:

@@ -150,7 +150,7 @@ def fold() -> int:
 
 
 def wanting(finding: Finding) -> Iterable[AlertRule]:
-    """Return the rules of the workspace and of the installation that report the finding."""
+    """Return the enabled rules that cover the finding's kind, workspace and workflow."""
     rules = AlertRule.objects.select_related("workspace").filter(
         enabled=True, kinds__contains=[finding.kind]
     )

@@ -89,7 +89,7 @@ def _of(model: type[Model]) -> QuerySet[Any]:
 
 
 def _stopped(ids: Ids) -> set[UUID]:
-    """Return the given IDs whose redrives are still stopped; none without the plugin `redrive`."""
+    """Return the given IDs of redrives that are still stopped; none without the plugin redrive."""
     return stopped_redrives(ids) if stopped_redrives.provided else set()
 
 
@@ -115,7 +115,7 @@ MOST_RULES = 5_000
 
 
 def watch() -> dict[str, int]:
-    """Check up to 5,000 rules, and open alerts; return how many alerts were reported and closed."""
+    """Check open alerts and up to 5,000 rules; return how many alerts were reported and closed."""
     told = over = 0
     for rule in AlertRule.objects.select_related("workspace").order_by("id")[:MOST_RULES]:
         try:
@@ -167,7 +167,7 @@ def _over(rule: AlertRule, kind: str, holding: set[UUID]) -> int:
 
 
 def _drop(rule: AlertRule) -> int:
-    """Close, without notification, alerts that the rule no longer covers; return their number."""
+    """Silently close the alerts of kinds that the rule no longer reports; return their number."""
     opened = Alert.objects.filter(rule=rule, state=AlertState.OPEN)
     if rule.enabled:
         opened = opened.exclude(kind__in=rule.kinds)

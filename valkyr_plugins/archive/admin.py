@@ -274,7 +274,7 @@ def _link(pk: UUID) -> Any:
 
 @archived_page.provide
 def _address(request: HttpRequest, pk: str) -> str:
-    """Return the address of an archived execution's page; "" if the user sees no such page."""
+    """Return the address of an archived execution's page; "" if the user cannot open the page."""
     model_admin = admin.site.get_model_admin(ArchivedExecution)
     found = model_admin.get_object(request, pk)
     return links.page("valkyr_archive_archivedexecution", found.pk) if found else ""

@@ -153,7 +153,7 @@ def drop(file: ArchiveFile) -> None:
 
 
 def rewrite(file: ArchiveFile) -> None:
-    """Write a file again with only the executions still in its index; then drop the old file."""
+    """Replace a file with one of only the executions in its index; if there are none, drop it."""
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.parquet as pq

@@ -1,7 +1,7 @@
 """Run one SELECT over files of the archive with DuckDB, in this process.
 
-DuckDB sees only three views. pyarrow reads the files; DuckDB cannot open files or addresses, load
-extensions, or lift these restrictions.
+DuckDB sees only views of the files. pyarrow reads the files; DuckDB cannot open files or addresses,
+load extensions, or lift these restrictions.
 """
 
 from collections.abc import Iterator, Sequence

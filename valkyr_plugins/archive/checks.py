@@ -11,7 +11,7 @@ from valkyr_plugins.archive.conf import chosen
 
 @register()
 def archive_opens(**_: Any) -> list[CheckMessage]:
-    """Check that pyarrow and fsspec are installed, and that fsspec supports VALKYR_ARCHIVE."""
+    """If VALKYR_ARCHIVE is set, check for pyarrow, and for an fsspec that supports its scheme."""
     try:
         address = chosen().archive
     except ImproperlyConfigured:

@@ -90,7 +90,7 @@ def of_json(row: Row, model: type[models.Model]) -> Row:
 
 
 def instance(row: Row, model: type[models.Model]) -> Any:
-    """Return an unsaved row of the model; its sealed values are opened when they are read."""
+    """Return the row as an unsaved instance of the model; sealed values are opened when read."""
     kinds = fields(model)
     known = {name: value for name, value in row.items() if name in kinds}
     values = [

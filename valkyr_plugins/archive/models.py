@@ -19,7 +19,7 @@ class FileState(models.TextChoices):
 class ArchiveFile(models.Model):
     """A Parquet file with executions of one workspace that ended on one day.
 
-    The row commits before the file is written, so that every file in the storage has a row. `stale`
+    The row is committed before the file is written, so every file in the storage has a row. `stale`
     is true if the file contains executions that its index no longer lists; the file is then written
     again without these executions.
     """
@@ -70,7 +70,7 @@ class ArchiveFile(models.Model):
 
 
 class ArchivedExecution(models.Model):
-    """The file that holds an execution; null if the execution was erased and gets no copy.
+    """An execution's entry in the index; `file` is null if the execution was erased.
 
     `ended_at` is the end of the archived execution. A reopened execution ends later and is archived
     again. Permissions are checked with this row, before the file is read. The row is small (about

@@ -108,7 +108,7 @@ class FileWriter:
 
 
 def write(workspace_id: UUID, day: date, ids: Sequence[UUID]) -> tuple[ArchiveFile, int]:
-    """Archive executions of one workspace and day; return the file and its number of executions.
+    """Archive executions of one workspace and day; return the file and how many IDs were processed.
 
     Executions that do not fit are left for the next file. Raises ArchiveUnavailable and
     ArchiveBroken, and ArchiveRefused if another process has treated this file as abandoned.
@@ -129,7 +129,7 @@ def write(workspace_id: UUID, day: date, ids: Sequence[UUID]) -> tuple[ArchiveFi
 
 
 def begin(workspace_id: UUID, day: date) -> ArchiveFile:
-    """Create the row of a new file; the row commits before any part of the file is stored."""
+    """Create and commit the row of a new file, before any part of the file is stored."""
     with transaction.atomic():
         last = ArchiveFile.objects.filter(workspace_id=workspace_id, day=day).aggregate(
             last=Max("part")

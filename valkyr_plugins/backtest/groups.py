@@ -35,7 +35,7 @@ def plain_path(path: str) -> str:
 
 
 def task_of(path: str) -> str:
-    """Return a step's name for texts: its path without iterations and without `.main`."""
+    """Return a step's name for display: its path without iterations and without `.main`."""
     return plain_path(path).removesuffix(".main")
 
 
@@ -114,7 +114,7 @@ class Summary:
 
 
 def sorted_groups(groups: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the groups with differences, then the incomparable groups, by descending count."""
+    """Return groups with differences before groups that cannot be compared, by descending count."""
     return sorted(groups, key=lambda one: (one["verdict"] not in DIFFERENT, -one["count"]))
 
 

@@ -154,7 +154,7 @@ def advance(
 
 
 def release(backtest: Backtest) -> None:
-    """End the worker's claim of a backtest, so that another worker can continue."""
+    """End the worker's claim on a backtest, so that another worker can continue."""
     _held(backtest).update(leased_until=None)
 
 

@@ -120,7 +120,7 @@ class Backtest(models.Model):
         return self.workspace_id
 
     def sealed_place(self, column: str) -> str:
-        """Return a text with the row and column to which the groups' envelope is bound."""
+        """Return the name of the row and column to which the groups' envelope is bound."""
         return f"backtest {self.pk}||{column}"
 
 
@@ -160,5 +160,5 @@ class BacktestResult(models.Model):
         return self.backtest.workspace_id
 
     def sealed_place(self, column: str) -> str:
-        """Return a text with the row and column to which the steps' envelope is bound."""
+        """Return the name of the row and column to which the steps' envelope is bound."""
         return f"backtest {self.backtest_id} {self.execution_id}||{column}"

@@ -169,7 +169,7 @@ class _Simulation:
         return self._take(place, step, last)
 
     def _moved(self, step: Step, prepared: Prepared) -> list[Run]:
-        """Return the attempts of an equal call at a path that the version lacks; record SAME."""
+        """Record SAME for an equal call at a removed path; return the call's attempts, or []."""
         path = self.calls.moved(step, prepared)
         if path is None:
             return []
@@ -184,7 +184,7 @@ class _Simulation:
         prepared: Prepared,
         why: VerdictReason = VerdictReason.INPUTS,
     ) -> StepFact:
-        """Record a new or changed call; its result is unknown unless the step is unsteady."""
+        """Record a new or changed call; its result is unknown unless an unsteady step ended."""
         path, note = place.prefix + step.path, self.compared.note
         last = next((run for run in reversed(runs) if run.inputs_hash), None)
         if last is None:

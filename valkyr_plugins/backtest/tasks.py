@@ -15,7 +15,7 @@ def work(backtest_id: str) -> bool:
 
 @task("valkyr_backtest.resend")
 def resend() -> int:
-    """Send unfinished backtests without a worker again; return their number. Runs every 15 s."""
+    """Send unfinished backtests that no worker holds; return their number. Runs every 15 s."""
     from valkyr_plugins.backtest import working
 
     return working.resend()

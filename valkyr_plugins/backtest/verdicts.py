@@ -167,7 +167,7 @@ def _preview(value: Any) -> Any:
 
 
 def shown(value: Any) -> Any:
-    """Return a value for display; if it is too long, a text with its length and beginning."""
+    """Return a value for display, or a string if the value is too long or is not JSON."""
     try:
         text = payloads.dump(value, "value")
     except PayloadError:

@@ -55,7 +55,7 @@ def work(backtest_id: UUID) -> bool:
 
 
 def resend() -> int:
-    """Send unfinished backtests without a worker again; return their number, at most 100."""
+    """Send up to 100 unfinished backtests that no worker holds; return their number."""
     free = Q(leased_until=None) | Q(leased_until__lte=database_now())
     rows = Backtest.objects.filter(free, finished_at=None).order_by("id")
     found = list(rows.values_list("pk", flat=True)[:RESENT])

@@ -84,11 +84,11 @@ class WorkflowCanary(_RunningCanary):
         idempotent=True,
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Publish the draft for a share of new executions; the others use the latest version.
+        """Publish the draft or an earlier version for a share of new executions.
 
-        Executions with the same concurrency key (without one: with the same idempotency key) use
-        the same version. The latest version's triggers stay in effect until the canary is promoted.
-        Without `stop`, the default rule applies. An earlier canary ends.
+        The others use the latest version. Executions with the same concurrency key (without one:
+        idempotency key) use the same version. The latest version's triggers stay in effect until
+        the canary is promoted. Without `stop`, the default rule applies. An earlier canary ends.
         """
         obtain(self.user, _workflows(), id, operations.BEGIN.needs)
         data = values(self.body(NewCanary))

@@ -130,7 +130,7 @@ def _check_allowed(tasks: Iterable[str], ctx: StepContext) -> None:
 
 
 def _check_expiry(inputs: CeleryTaskInputs, ctx: StepContext) -> None:
-    """Raise StepError if the task has expired, unless a user retried the step."""
+    """Raise StepError if the task has expired, except in a retry that the task did not request."""
     if inputs.expires is None or (ctx.attempt > 1 and _asked(ctx) is None):
         return
     if expiry.is_past(inputs.expires, ctx.execution_id, ctx.step_path):

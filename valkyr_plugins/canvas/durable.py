@@ -94,7 +94,7 @@ def start_many(translated: Translated, payloads: Sequence[Any]) -> list[DurableR
 
 
 def _with_version(translated: Translated, call: "Callable[[CodeVersion], Started]") -> "Started":
-    """Call the function with the canvas's version; publish the version first if there is none."""
+    """Call the function with the canvas's version; publish one if no known version exists."""
     from executions.public.errors import NotFound
 
     known = _published.get(translated.slug)

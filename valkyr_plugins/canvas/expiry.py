@@ -9,7 +9,7 @@ from executions.public.database import database_now
 def is_past(expires: float | str, execution_id: UUID, step_path: str) -> bool:
     """Return whether the expiry time has passed. Raises ValueError for an invalid instant.
 
-    A number is in seconds after the step, or the delay before it, became ready.
+    A number counts the seconds after the step, or the delay before it, became ready.
     """
     now = database_now()
     if isinstance(expires, str):

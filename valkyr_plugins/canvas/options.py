@@ -38,7 +38,7 @@ class UntranslatableError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class SignatureOptions:
-    """The options of one task, as a definition states them. Times are in seconds.
+    """The options of one task, as a definition states them. Durations are in seconds.
 
     `queue` is empty for Celery's default queue; `priority` is the engine's, from 0 to 9.
     """
@@ -166,9 +166,9 @@ def _expires(name: str, value: Any) -> float | str | None:
 
 
 def _instant(name: str, key: str, value: Any) -> str | None:
-    """Return an instant as ISO 8601 text, by default in the app's time zone; None for None.
+    """Return an instant as ISO 8601 text; without an offset, it is in the app's time zone.
 
-    Raises UntranslatableError.
+    None stays None. Raises UntranslatableError.
     """
     if value is None:
         return None

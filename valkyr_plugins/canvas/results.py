@@ -120,10 +120,10 @@ class DurableResult:
     def get(self, timeout: float | None = None, propagate: bool = True, **_: Any) -> Any:
         """Wait until the execution ends and return the result.
 
-        Raises the failed task's exception, TaskRevokedError if the execution was cancelled, and
-        Celery's TimeoutError. Without `propagate`, the first two are returned. Other options of
-        Celery's `get` have no effect. Do not call this method in the transaction that starts the
-        execution.
+        Raises the failed task's exception or ExecutionFailed, TaskRevokedError if the execution was
+        cancelled, and Celery's TimeoutError. Without `propagate`, all except TimeoutError are
+        returned. Other options of Celery's `get` have no effect. Do not call this method in the
+        transaction that starts the execution.
         """
         from executions.public.starting import ExecutionFailed
 
@@ -141,7 +141,7 @@ class DurableResult:
 
     @property
     def result(self) -> Any:
-        """Return the result, or the exception of a failure; None while the execution is running."""
+        """Return the result, or the exception of a failure or cancellation; None before the end."""
         return self.get(timeout=0, propagate=False) if self.ready() else None
 
     info = result

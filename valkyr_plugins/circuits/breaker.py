@@ -231,9 +231,9 @@ def _try(
 
 
 def _at_once(circuit: Circuit, limits: TargetLimits) -> int:
-    """Return how many concurrent calls a guarded target may get: its remaining failures.
+    """Return how many concurrent calls a guarded target may get: the failures left before opening.
 
-    The limit is at least one if the failures reached the threshold, but more calls were answered.
+    The number is one if the failures reached the threshold, but more calls were answered.
     """
     return 0 if _fails(circuit, limits) else max(1, limits.failures - circuit.failures)
 

@@ -115,7 +115,7 @@ def ask(asked: Asked) -> "Passing | Wait | None":
 def ask_all(asked: Sequence[Asked]) -> "list[Passing | Wait | Exception | None]":
     """For each of several steps that are leased together, return the result or the error of `ask`.
 
-    Uses a fixed number of queries, and none if all their targets are known to answer.
+    Uses a fixed number of queries, and none if a fresh cache decides for all steps.
     """
     if not config().enabled:
         return [None] * len(asked)

@@ -159,7 +159,7 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
         return typed.replace(",", "\n").split()
 
     def clean(self) -> dict[str, Any]:
-        """Unless a field is invalid, clear other channels' fields and add the rule's problems."""
+        """If all fields are valid, clear other channels' fields and add errors for problems."""
         data = super().clean() or {}
         data["about_id"] = self._workflow(data)
         if not self.errors:
@@ -188,7 +188,7 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
         return found.pk
 
     def _secret(self, data: dict[str, Any]) -> str:
-        """Return the entered secret; if it is empty and the channel unchanged, the stored one."""
+        """Return the entered secret or, if the channel is unchanged, the stored one; else ""."""
         typed: str = data.get("secret") or ""
         if typed or self.adds or data["channel"] != self.instance.channel:
             return typed
@@ -289,7 +289,7 @@ class AlertRuleAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("workspace"))
     def place(self, row: AlertRule) -> str:
-        """Return the name of the rule's workspace, or a text for the whole installation."""
+        """Return the name of the rule's workspace, or a label for the whole installation."""
         return str(row.workspace) if row.workspace_id else gettext("the whole installation")
 
     @display(description=lazy("state"))
@@ -333,7 +333,7 @@ class AlertRuleAdmin(OperatingAdmin, WritingAdmin):
         )
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Return the form's fields.
+        """Return the form's sections.
 
         A new rule's form omits the last section; the workspace of an existing rule is read-only.
         """

@@ -39,7 +39,7 @@ def _running(request: HttpRequest) -> list[Canary]:
 
 
 def _stopped(request: HttpRequest) -> list[Canary]:
-    """Return the canaries that were stopped by their rule, if no later version was published."""
+    """Return the newest canaries that their rule stopped, if no later version was published."""
     return _newest(scoped(request, unanswered().filter(ended_by_name=ENGINE.name)))
 
 

@@ -182,7 +182,7 @@ class StreamedAnswer:
         return "".join(self.reasons)
 
     def add(self, chunk: Chunk) -> str:
-        """Add a piece; return the piece's text. Raises StepError above the limits."""
+        """Add a piece; return the piece's text. Raises StepError if the answer is too large."""
         self.began = True
         self.id = self.id or chunk.id
         self.model = self.model or chunk.model
@@ -280,6 +280,6 @@ class ShownProgress:
 
 
 def _settled(text: str) -> int:
-    """Return how many characters to show: up to the last space, or all if a long text has none."""
+    """Return the length up to the last space or newline; without one, 0, or all of a long text."""
     end = max(text.rfind(" "), text.rfind("\n")) + 1
     return end if end or len(text) < HELD_BACK else len(text)

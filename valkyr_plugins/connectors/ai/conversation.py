@@ -149,7 +149,7 @@ class Message(ModuleInputs):
 
 
 def conversation(system: str, messages: str | list[Message]) -> list[dict[str, Any]]:
-    """Return the request's messages, `system` first; a text in `messages` is a user message."""
+    """Return the request's messages, `system` first; a string becomes a user message."""
     first = [{"role": "system", "content": system}] if system else []
     if isinstance(messages, str):
         return [*first, {"role": "user", "content": messages}]

@@ -100,7 +100,7 @@ def seconds_for(inputs: ProviderInputs, ctx: StepContext) -> float:
 
 
 def client(inputs: ProviderInputs, ctx: StepContext) -> "OpenAI":
-    """Return a client for this step, whose time limit begins now. Raises StepError."""
+    """Return a client for this step; its requests' time limit begins now. Raises StepError."""
     from openai import OpenAI
 
     from valkyr_plugins.connectors.network.transport import request_deadline

@@ -58,7 +58,7 @@ def _newer_limit(body: Body) -> Body:
 
 
 def _plain_object(body: Body) -> Body:
-    """Return the request with its schema replaced by plain JSON, or without `response_format`."""
+    """Return the request with JSON mode in place of a schema, or without `response_format`."""
     if body["response_format"].get("type") == "json_schema":
         return {**body, "response_format": {"type": "json_object"}}
     return _without("response_format")(body)
@@ -281,7 +281,7 @@ def _rounded(vector: list[float]) -> list[float]:
 
 
 def _require_room(vectors: list[list[float]], texts: int) -> None:
-    """Raise StepError if all vectors together would exceed an output's limit, or differ in length.
+    """Raise StepError if vectors would exceed an output's limit, or the last has another length.
 
     The caller checks each batch, so that a step that must fail pays for no further batch.
     """

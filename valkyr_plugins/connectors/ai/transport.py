@@ -15,7 +15,7 @@ EVENT_BYTES = MEBIBYTE // 2
 
 
 class BoundedTransport(GuardedTransport):
-    """Rejects compressed responses, which were not requested, and ends responses over the limit."""
+    """Rejects compressed responses, which were not requested; aborts responses over the limit."""
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Send the request; limit the body's size. Raises StepError if the body is compressed."""

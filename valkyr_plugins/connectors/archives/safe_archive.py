@@ -24,9 +24,9 @@ MAX_NAME = 1_000
 
 
 def safe_name(name: str) -> str:
-    """Return the name if it stays inside the target folder.
+    """Return the name if it is valid and stays inside the target folder.
 
-    Raises StepError for any other name ("zip slip").
+    Raises StepError for any other name, such as `../a` ("zip slip").
     """
     parts = name.removesuffix("/").split("/")
     climbs = name.startswith("/") or ".." in parts or "\\" in name or DRIVE.match(name)
@@ -72,7 +72,7 @@ METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The maximum number of entries, total bytes and compression ratio of an archive."""
+    """The limits of an archive: its entries and bytes, and the compression ratio of each entry."""
 
     entries: int
     bytes: int
@@ -80,7 +80,7 @@ class Bounds:
 
 
 class _Bytes(io.BytesIO):
-    """An archive in memory that limits each read: zipfile reads its list of entries at once."""
+    """An archive in memory that limits reads: zipfile reads the whole list of entries at once."""
 
     def read(self, size: int | None = -1) -> bytes:
         """Read `size` bytes. Raises BadZipFile if the list of entries would be too long."""

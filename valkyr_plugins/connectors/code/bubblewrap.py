@@ -1,7 +1,7 @@
 """Run a step's code in Bubblewrap (bwrap(1)), and test whether it works here.
 
 Bubblewrap creates the namespaces and the file system. Inside, `confined.main.inside` adds the rest
-(limits, Landlock, the system call filter) and drops all capabilities before it reads the code.
+(limits, Landlock, the system call filter) and drops all capabilities before it runs the code.
 """
 
 import functools

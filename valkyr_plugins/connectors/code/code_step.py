@@ -44,7 +44,7 @@ def off(language: str, variable: str) -> str:
 def code_problems(
     config: Mapping[str, Any], module: str, is_on: Callable[[], bool], why_off: str
 ) -> list[ConfigProblem]:
-    """Return the problems of a step's code; `why_off` is the text if the module is disabled."""
+    """Return the problems of a step's code; `why_off` is the message if the module is disabled."""
     from django.core.exceptions import ImproperlyConfigured  # workers describe modules without it
 
     found = []

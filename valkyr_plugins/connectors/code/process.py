@@ -30,7 +30,7 @@ class ProcessExit:
 
 
 def run(request: dict[str, Any], ctx: StepContext, engine: str = "") -> ProcessExit:
-    """Run the code for at most `request["seconds"]`. Raises StepError after that, or if cancelled.
+    """Run the code for at most `request["seconds"]`. Raises StepError on a timeout or cancellation.
 
     `engine` is the library of the code's language, if that is not Python.
     """

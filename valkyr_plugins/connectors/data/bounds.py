@@ -42,7 +42,7 @@ def without_nul(text: str, what: str) -> str:
 
 
 def weight(value: Any, most: int = MAX_BYTES) -> int:
-    """Return a lower bound of the bytes of a value's compact JSON; stop soon after `most`.
+    """Return a lower bound for the bytes of a value's compact JSON; stop soon after `most`.
 
     Each reference to the same list counts, because the JSON contains the list each time.
     """

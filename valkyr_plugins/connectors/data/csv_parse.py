@@ -1,4 +1,4 @@
-"""`data.csv_parse`: read the rows of a text, a file or a batch, or list a file's batches."""
+"""`data.csv_parse`: read rows from text, a file or a batch, or list a file's batches."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager

@@ -22,7 +22,7 @@ NUMBER = re.compile(r"[+-]?\d[\d .,]*(?:[eE][+-]?\d+)?%?")
 
 
 def cell(value: Any, formulas: Formulas) -> str:
-    """Return a cell's text: "" for null, `guarded` for a text, else JSON. Raises StepError."""
+    """Return a cell's text: "" for null, `guarded` for a string, else JSON. Raises StepError."""
     if isinstance(value, str):
         return guarded(value, formulas)
     if value is None:
@@ -38,7 +38,7 @@ def cell(value: Any, formulas: Formulas) -> str:
 
 
 def guarded(text: str, formulas: Formulas) -> str:
-    """Return the text; a formula gets a leading apostrophe or, with `refuse`, raises StepError."""
+    """Return the text; escape a formula with an apostrophe or raise StepError, per `formulas`."""
     if formulas == "keep" or not text.startswith(BEGINNING) or NUMBER.fullmatch(text):
         return text
     if formulas == "refuse":

@@ -32,8 +32,8 @@ Query = Callable[..., Any]
 def compiled(expression: str) -> Query:
     """Return a function that applies an expression to data. Raises ValueError for invalid JMESPath.
 
-    Its arguments are the data and, optionally, `most`. It raises StepError if the expression does
-    not fit the data, or if the result exceeds `most` bytes of JSON (None: no limit).
+    The function accepts the data and, optionally, `most`. It raises StepError if the expression
+    does not fit the data, or the result exceeds `most` bytes of JSON (None: no limit).
     """
     if len(expression) > MAX_EXPRESSION:
         raise ValueError(f"an expression has at most {MAX_EXPRESSION:,} characters")
@@ -91,7 +91,7 @@ class _Functions(functions.Functions):
 
 
 class _Interpreter(visitor.TreeInterpreter):
-    """Evaluates an expression, and limits the number of items in all lists that it creates."""
+    """Evaluates an expression; limits items that projections, flattening and functions create."""
 
     def __init__(self) -> None:
         super().__init__(visitor.Options(custom_functions=_FUNCTIONS))

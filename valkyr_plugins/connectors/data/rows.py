@@ -94,7 +94,7 @@ ARITHMETIC = Context(prec=60)
 
 
 def number_of(value: Any) -> Decimal | None:
-    """Return the exact value of a number or of a numeric text; otherwise None."""
+    """Return the exact value of a number or a numeric string; otherwise None."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int):
@@ -124,8 +124,8 @@ As = Literal["auto", "number", "text"]
 def sort_key(values: list[Any], as_: As, field: str) -> Callable[[Any], Any]:
     """Return a function that computes a non-null value's sort key; it may raise StepError.
 
-    With `auto`, values are compared as numbers if each is a number or a numeric text, otherwise as
-    texts.
+    With `auto`, values are compared as numbers if each is a number or a numeric string, otherwise
+    as text.
     """
     if as_ == "auto":
         as_ = "number" if all(number_of(value) is not None for value in values) else "text"

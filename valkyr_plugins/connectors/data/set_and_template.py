@@ -1,4 +1,4 @@
-"""`data.set` returns values for later steps; `data.template` renders a text."""
+"""`data.set` returns values for later steps; `data.template` renders text."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""`data.validate`: check data against a JSON Schema, and report every mistake."""
+"""`data.validate`: check data against a JSON Schema, and report up to 100 errors."""
 
 import json
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""Stores other than the files folder and S3, which fsspec opens, if an administrator allows them.
+"""Stores that fsspec opens, other than the files folder and S3, if an administrator allows them.
 
 They are opened with fsspec's defaults: from the URL and the worker's environment. The addresses
 that they connect to are not checked, so a workspace with egress rules cannot use them.

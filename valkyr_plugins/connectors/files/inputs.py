@@ -91,7 +91,7 @@ def decoded(data: bytes, encoding: Encoding, charset: str, name: str) -> str:
 
 
 def encoded(content: str, encoding: Encoding, charset: str, name: str = "content") -> bytes:
-    """Return the bytes of a text, or of Base64. Raises StepError if `content` is invalid."""
+    """Encode text, or decode Base64, to bytes. Raises StepError if `content` is invalid."""
     try:
         if encoding == "base64":
             return base64.b64decode(content, validate=True)

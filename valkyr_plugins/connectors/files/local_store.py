@@ -65,7 +65,7 @@ class LocalStore:
             return _facts(path, os.stat(name, dir_fd=folder, follow_symlinks=False))
 
     def entries(self, place: FileLocation, recursive: bool) -> Iterator[Facts]:
-        """Yield files and folders; omit links, and files that are being written."""
+        """Yield files and, unless `recursive`, folders; omit links and unfinished files."""
         prefix = "/".join(part for part in place.rest.split("/") if part not in ("", "."))
         with open_folder(place.rest) as folder:
             yield from _walk(folder, f"{prefix}/" if prefix else "", recursive, MAX_DEPTH)

@@ -28,7 +28,7 @@ class FileMissing(StepError):
 def path_parts(path: str) -> list[str]:
     """Return the folders and the name of a path below the root.
 
-    Raises StepError for a path that is empty or leads outside.
+    Raises StepError for a path that is empty, leads outside, or contains a backslash or NUL.
     """
     parts = [part for part in path.split("/") if part not in ("", ".")]
     if path.startswith("/") or ".." in parts or "\x00" in path or "\\" in path:

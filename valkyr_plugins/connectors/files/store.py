@@ -78,7 +78,7 @@ def _require_allowed(scheme: str, path: str) -> None:
 
 
 def _require_object(place: FileLocation, path: str, folder: bool) -> None:
-    """Raise StepError for a bucket or key that S3 servers and proxies may interpret differently."""
+    """Raise StepError for an invalid bucket, or a key that is too long or ambiguous, or has NUL."""
     if not BUCKET.fullmatch(place.bucket):
         raise StepError(
             f"path {path[:200]!r} names no bucket: expected s3://bucket/key, the bucket with "
@@ -143,7 +143,7 @@ def equal(file: BinaryIO, read: Callable[[int], bytes]) -> bool:
 class Store(Protocol):
     """A store of files.
 
-    Every method raises StepError, or an error that the engine classifies by its type.
+    Each method can raise StepError, or an error that the engine classifies by its type.
     """
 
     def read(self, place: FileLocation, start: int, most: int) -> tuple[bytes, Facts]:

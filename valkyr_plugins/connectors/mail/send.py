@@ -105,7 +105,7 @@ class EmailSend(Module[EmailSendInputs]):
     """Sends an email through the installation's mail server, or through the server in a credential.
 
     After a crash, the email may be sent twice. Both messages have the same Message-ID, by which
-    mail programs and servers detect duplicates.
+    mail programs and servers can detect duplicates.
     """
 
     type = "email.send"

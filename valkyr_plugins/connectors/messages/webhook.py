@@ -49,7 +49,7 @@ class WebhookPost(Module[WebhookPostInputs]):
     receiver can detect duplicates. The header webhook-timestamp is the time of the attempt, in Unix
     seconds. With a credential of type signing, the header webhook-signature is `v1,` followed by
     the Base64 of HMAC-SHA256 over `<id>.<timestamp>.<body>`. The secret is `whsec_` followed by the
-    key in Base64, or a text whose UTF-8 bytes are the key; a key has 16 or more bytes. During a
+    key in Base64, or a string whose UTF-8 bytes are the key; a key has 16 or more bytes. During a
     rotation, two `whsec_` secrets, separated by a space, both sign. Any status outside 200 to 299
     fails the step; redirects are not followed.
     """

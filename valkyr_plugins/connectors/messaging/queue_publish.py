@@ -99,7 +99,7 @@ class QueuePublish(Module[QueuePublishInputs]):
 
     A credential of type broker names the server. The step ends when the broker has confirmed the
     message; a message that reaches no queue fails the step. After a crash, a message may be sent
-    twice with the same message id, by which the receiver detects duplicates. Messages in a Redis
+    twice with the same message id, by which the receiver can detect duplicates. Messages in a Redis
     list have no ids, so put an id into the body. The step creates missing lists and streams in
     Redis, but nothing in RabbitMQ.
 

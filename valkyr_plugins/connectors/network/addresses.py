@@ -84,7 +84,7 @@ def same_machine(some: Iterable[str], others: Iterable[str]) -> bool:
 
 
 def _plain(text: str) -> IPv4Address | IPv6Address:
-    """Return the address without its zone; convert an IPv4 address in IPv6 notation to IPv4."""
+    """Return the address without its zone; convert an IPv4-mapped IPv6 address to IPv4."""
     found = ip_address(text.partition("%")[0])
     return getattr(found, "ipv4_mapped", None) or found
 

@@ -267,9 +267,9 @@ def _digest(call: Call, ctx: StepContext) -> httpx.DigestAuth | None:
 
 
 def authorization(credential: Mapping[str, str]) -> str:
-    """Return the Authorization header: Bearer (RFC 6750), or Basic (RFC 7617, in UTF-8).
+    """Return the Authorization header's value: Bearer (RFC 6750), or Basic (RFC 7617, in UTF-8).
 
-    Raises StepError for a credential with other fields.
+    Raises StepError for a credential with other fields, or a token that is not printable ASCII.
     """
     match credential:
         case {"token": token}:

@@ -1,4 +1,4 @@
-"""`manage.py valkyr_archive`: write the archive; open, restore and erase executions."""
+"""`manage.py valkyr_archive`: write, check and query the archive; restore and erase executions."""
 
 import json
 from typing import Any
@@ -35,7 +35,7 @@ docs/how-to/archive.md describes the files, and what to do if some are lost.
 
 
 class Command(CommandWithExamples):
-    """Checks and writes the archive; opens, restores and erases archived executions."""
+    """Writes, checks and queries the archive; opens, restores and erases archived executions."""
 
     help = "Archive finished executions; open, restore and erase archived ones."
     examples = EXAMPLES

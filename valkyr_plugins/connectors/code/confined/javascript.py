@@ -80,7 +80,7 @@ _STACK = re.compile(r"\n\s+at .*", re.DOTALL)
 
 
 def loaded(engine: str) -> Any:
-    """Return QuickJS, loaded from its file before the process loses access. Raises OSError."""
+    """Return QuickJS, loaded from its file before the process loses access. Raises ImportError."""
     loader = ExtensionFileLoader(NAME, engine)
     spec = spec_from_loader(NAME, loader)
     if spec is None:

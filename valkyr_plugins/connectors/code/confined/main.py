@@ -4,7 +4,7 @@ It reads the request as JSON from standard input, and writes the report to stand
 that the code prints goes to standard error. `main` is the supervisor of the built-in sandbox. It
 stays outside, where the code cannot reach it; its child confines itself. The supervisor ends the
 child on SIGTERM, when the worker dies, or after the time limit. In bubblewrap, which supervises
-too, `inside` is the whole process.
+too, `inside` runs the code without a supervisor process.
 """
 
 import json
@@ -148,7 +148,7 @@ def _reporter(request: dict[str, Any]) -> Callable[[], bytes]:
 
 
 def _confine() -> None:
-    """Enter all namespaces; this process also ends when the supervisor ends."""
+    """Enter new namespaces and give up root; this process ends when the supervisor ends."""
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     os.setsid()  # a signal to its group would reach the supervisor
     namespaces.leave()

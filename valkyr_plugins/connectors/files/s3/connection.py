@@ -225,7 +225,7 @@ def _refusal(answer: ClientError, name: str, host: str) -> StepError:
 
 
 def _class(status: int, code: str) -> ErrorType:
-    """Return the error type for an HTTP status; RequestTimeout and SlowDown (400) are temporary."""
+    """Return the error type for an HTTP status; RequestTimeout and SlowDown are transient."""
     if code in ("RequestTimeout", "SlowDown"):
         return ErrorType.TRANSIENT
     return status_error_type(status) if status >= 400 else ErrorType.PERMANENT
