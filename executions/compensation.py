@@ -1,6 +1,6 @@
 """The only writer of an execution's compensation: undo the successful steps, then end.
 
-If steps with an undo have succeeded, an execution that must end undoes them first: `begin` stores
+An execution that fails, times out or is cancelled first undoes its successful steps: `begin` stores
 its final state, `proceed` starts the undo steps when no other step is running, and `end` ends the
 execution. Until then the execution keeps its concurrency key, and its end is not announced.
 """

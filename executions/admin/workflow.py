@@ -61,7 +61,7 @@ def as_yaml(definition: Any) -> str:
 
 
 class DraftForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
-    """The form of a workflow: name, slug, whether it is enabled, and the definition's text."""
+    """The form of a workflow: workspace, name, slug, description, enabled, and the definition."""
 
     draft = forms.CharField(
         label=lazy("Definition"),
@@ -288,7 +288,7 @@ class WorkflowAdmin(OperatingAdmin):
         return False
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """Return the form's fields, with the location of the workflow's code or its Git commit."""
+        """Return the form's fields, with the code's location or the Git state, if any."""
         if obj is None:
             return self.fields
         if obj.origin:
@@ -311,7 +311,7 @@ class WorkflowAdmin(OperatingAdmin):
 
     @display(description=lazy("Git"))
     def git(self, row: Workflow) -> str:
-        """Return the commit that the workflow came from, and whether users may publish it."""
+        """Return the Git commit, if any, and whether only `valkyr apply` publishes the workflow."""
         state = git_state(row)
         said = []
         if state.managed and state.commit:
@@ -354,7 +354,7 @@ class WorkflowAdmin(OperatingAdmin):
             self.message_user(request, gettext("The draft has no problems; it can be published."))
 
     def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
-        """Return whether the user may perform the operation; for a copy, also in the workspace."""
+        """Return whether the user may perform the operation (to copy: also in the workspace)."""
         allowed = super().may_operate(request, operation, row)
         if operation is TAKE_OVER and row is not None:
             return allowed and may(request, row.workspace, operation.needs)

@@ -56,7 +56,7 @@ def announce(executions: Sequence[Admitted], sender: Any) -> None:
 
 
 def hold(workspace_id: UUID, user_id: Any) -> Ceilings:
-    """Return the limits for a workspace and a user; lock a workspace with limited slots or queue.
+    """Return a workspace's and a user's limits; lock the workspace if its slots or queue have one.
 
     Call it inside a transaction, before any other lock. Raises WorkspaceArchived.
     """

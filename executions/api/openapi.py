@@ -176,7 +176,7 @@ def complete(result: Json, generator: Any, request: Any, public: bool) -> Json:
 
 
 def _name_problems(result: Json) -> None:
-    """Move shared error responses into components; the operations then refer to these."""
+    """Move shared error responses into the components, and replace them with references."""
     shared: Json = {}
     for _, _, described in operations(result):
         answers = described["responses"]
@@ -207,7 +207,7 @@ def summary(description: str) -> str:
 
 
 def _shorter_names(result: Json) -> Json:
-    """Return the document without the suffix `Shape` of schemas, unless the short name is taken."""
+    """Return the document with `Shape` cut from schemas' names, unless the short name is taken."""
     schemas = result["components"]["schemas"]
     names = {
         name: short

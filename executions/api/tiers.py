@@ -131,6 +131,6 @@ class WorkspaceUsage(Endpoint):
 
     @operation("getWorkspaceUsage", "Workspace", {200: WorkspaceUsageShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Return the limits, running and waiting executions, and starts in this hour and today."""
+        """Return the tier, and how many executions run, wait, or started this hour or today."""
         obtain(self.user, Workspace.objects.all(), id, Action.VIEW)
         return Response(WorkspaceUsageShape(usage_of(id)).data)

@@ -288,7 +288,7 @@ IF_MATCH = header(
 
 
 def workflows() -> QuerySet[Workflow]:
-    """Return the workflows that are not archived, with their latest version's number."""
+    """Return the workflows that are not archived, each with its latest version's number."""
     return Workflow.objects.filter(archived_at=None).annotate(
         latest_number=F("latest_version__number")
     )

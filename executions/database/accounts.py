@@ -135,7 +135,7 @@ def _with_copies(using: str, change: Callable[[], None]) -> None:
     """Make a change in each of Valkyr's databases except `using`, where the original was changed.
 
     If a cell does not respond, its copy is outdated until the account changes again; sign-in and
-    permissions read the original. A single database that fails raises OperationalError.
+    permissions read the original. If the only database fails, raises OperationalError.
     """
     for ours in aliases():
         if is_same(using, ours):

@@ -34,7 +34,7 @@ def alias_of_id(pk: UUID) -> str:
 
 
 def home_of_id(pk: UUID) -> str:
-    """Return the alias of the database in which an ID was made; "" for an unknown cell."""
+    """Return the alias of the database in which an ID was made; "" if it names no known cell."""
     if pk.version == OF_FIRST:
         return routing.first()
     if pk.version != OF_CELL:
