@@ -343,7 +343,7 @@ class WorkflowAdmin(OperatingAdmin):
             return HttpResponseRedirect(request.get_full_path())
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        """Save with the functions that the API calls, and list the draft's problems."""
+        """Save with the API's functions; list the draft's problems or, if none, its warnings."""
         saved = form.write(Actor.of_request(request))
         obj.pk, obj.revision = saved.pk, saved.revision
         found = check(saved.definition, saved.workspace_id, saved.pk)
@@ -354,7 +354,7 @@ class WorkflowAdmin(OperatingAdmin):
             self.message_user(request, gettext("The draft has no problems; it can be published."))
 
     def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
-        """Return whether the user may perform the operation (to copy: also in the workspace)."""
+        """Return whether the user may perform the operation; a copy needs it in the workspace."""
         allowed = super().may_operate(request, operation, row)
         if operation is TAKE_OVER and row is not None:
             return allowed and may(request, row.workspace, operation.needs)

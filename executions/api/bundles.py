@@ -157,7 +157,7 @@ class PlanShape(CamelCaseSerializer):
 
 
 class AppliedShape(CamelCaseSerializer):
-    """The result of `applyBundle`: the plan, and latest versions of the workflows it changed."""
+    """The result of `applyBundle`: the plan, and the latest versions of workflows it changed."""
 
     plan = PlanShape()
     versions = Json(help_text="The latest versions of created and changed workflows, by slug.")
@@ -189,7 +189,7 @@ def _workspace(user: User, pk: UUID, power: Action) -> Workspace:
 
 
 def readable(user: User, workspace: Workspace, *, installation: bool) -> list[BundleKind]:
-    """Return the kinds that the caller may export, of the installation only if `installation`."""
+    """Return the kinds that the caller may export, with the installation's if `installation`."""
     powers = require(user, workspace.pk, Action.VIEW)
     root = installation and is_root(user)
     return [

@@ -188,7 +188,7 @@ class ValidationItem(CamelCaseSerializer):
 
 
 class ValidationResult(CamelCaseSerializer):
-    """Whether a definition can be published, its problems, and its warnings."""
+    """Whether a definition can be published, its problems, its warnings and its checksum."""
 
     valid = serializers.BooleanField()
     problems = ValidationItem(many=True)

@@ -111,7 +111,7 @@ class BundleComparison:
 def plan(
     workspace: Workspace, bundle: Bundle, actor: Actor, readable: Iterable[BundleKind] = ()
 ) -> BundlePlan:
-    """Return the effects of applying the bundle; keep no writes except those of `prepare`.
+    """Return the effects of applying the bundle; roll back all writes except those of `prepare`.
 
     Without `prune`, the plan also lists the kept items of `readable` kinds that the bundle omits.
     """

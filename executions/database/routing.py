@@ -3,7 +3,7 @@
 `VALKYR["DATABASE"]` names it; otherwise the project's routers choose it. Valkyr's statements,
 transactions and locks use `connection` and `transaction` from `executions.database`, never
 Django's, whose database is `default`. The ORM uses routers; Valkyr adds its own router last,
-because `save()` takes the database from routers, not from managers.
+because `save()` gets the database from routers, not from managers.
 
 With cells (`VALKYR["CELLS"]`), several databases have Valkyr's tables, each with its own
 workspaces. A process has the alias of one of them, except in a block of `serving`.
