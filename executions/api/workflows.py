@@ -122,7 +122,7 @@ class WorkflowChange(Body):
 
 
 class WorkflowReplacement(WorkflowChange):
-    """The body of `updateWorkflow`: a complete workflow; only name and draft are required."""
+    """The body of `updateWorkflow`: a whole workflow; only `name` and `definition` are required."""
 
     name = Text(max_length=200)
     description = Text(allow_blank=True, max_length=10_000, required=False, default="")

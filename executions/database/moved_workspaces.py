@@ -139,7 +139,7 @@ def _model() -> Any:
 
 @cache
 def _looking() -> str:
-    """Return a statement that searches for an ID in all tables of workspaces with UUID keys."""
+    """Return a statement that searches for an ID in the workspaces' tables that have UUID keys."""
     ours = [
         one._meta
         for one in apps.get_models()
