@@ -354,7 +354,7 @@ class WorkflowAdmin(OperatingAdmin):
             self.message_user(request, gettext("The draft has no problems; it can be published."))
 
     def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
-        """Return whether the user may perform the operation; a copy needs it in the workspace."""
+        """Return whether the user may perform the operation; a copy needs workspace permission."""
         allowed = super().may_operate(request, operation, row)
         if operation is TAKE_OVER and row is not None:
             return allowed and may(request, row.workspace, operation.needs)

@@ -28,7 +28,7 @@ def tell(
     *,
     frees: bool = True,
 ) -> None:
-    """Send an end's signals; call it in the end's transaction or, if `commits_alone()`, after it.
+    """Send an end's signals; call this in the end's transaction or, if `commits_alone()`, after it.
 
     `frees` says whether another execution may be waiting for the key or slot that becomes free.
     """

@@ -1,4 +1,4 @@
-"""The OpenAPI document: descriptions common to all operations, and the endpoint that returns it.
+"""The OpenAPI document: descriptions common to all operations, its endpoint, and the API's pages.
 
 drf-spectacular calls `complete` with the document it generated from the views. A project's
 SPECTACULAR_SETTINGS do not apply, and the project's own document excludes Valkyr's views.

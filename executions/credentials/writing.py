@@ -140,7 +140,8 @@ def update(
 ) -> Credential:
     """Set the given fields and keep the others; None removes a field that is not required.
 
-    If the hosts are those suggested by the old URL, they follow a new URL, unless hosts are given.
+    If the hosts are those that the old fields suggest, they follow the fields, unless hosts are
+    given.
 
     Raises NotFound, StaleRevision, InvalidCredential with every problem, and sealing's errors.
     """
