@@ -140,8 +140,7 @@ def update(
 ) -> Credential:
     """Set the given fields and keep the others; None removes a field that is not required.
 
-    If the hosts are those that the old fields suggest, they follow the fields, unless hosts are
-    given.
+    Hosts that equal the old fields' suggestion follow the new fields, unless hosts are given.
 
     Raises NotFound, StaleRevision, InvalidCredential with every problem, and sealing's errors.
     """

@@ -53,7 +53,7 @@ def turn_to_id(pk: UUID | str) -> None:
 
 
 def alias_in(texts: Iterable[str]) -> str:
-    """Return the database alias of the first ID in the texts that names a cell; "" if none does."""
+    """Return the database alias that the first suitable ID in the texts names; "" if none does."""
     for text in texts:
         for found in IN_TEXT.findall(text):
             if alias := alias_of_id(UUID(found)):
