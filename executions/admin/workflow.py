@@ -118,8 +118,7 @@ class DraftForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable 
         return data
 
     def _check_slug(self, data: dict[str, Any]) -> None:
-        """Report a taken slug and keep the user's input; the index rejects concurrent duplicates.
-        """
+        """Report a taken slug and keep the form's text; the index rejects concurrent duplicates."""
         slug = data.get("slug") or slugify(data.get("name", ""))[:80]
         workspace = data.get("workspace") or (
             None if self.instance._state.adding else self.instance.workspace

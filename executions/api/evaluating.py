@@ -131,7 +131,7 @@ class PreviewSchedule(Endpoint):
 
 
 def times_of(trigger: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `times`, a trigger's next fire times, and `error`, its first problem (None if valid).
+    """Return a trigger's next fire `times`, and `error`: its first problem, or None if it is valid.
     """
     definition = {
         "schema": "valkyr/1",
