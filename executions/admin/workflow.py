@@ -61,7 +61,7 @@ def as_yaml(definition: Any) -> str:
 
 
 class DraftForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
-    """The form of a workflow: workspace, name, slug, description, enabled, and the definition."""
+    """The form of a workflow: its workspace, name and other fields, and the definition's text."""
 
     draft = forms.CharField(
         label=lazy("Definition"),
@@ -354,7 +354,7 @@ class WorkflowAdmin(OperatingAdmin):
             self.message_user(request, gettext("The draft has no problems; it can be published."))
 
     def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
-        """Return whether the user may perform the operation; a copy needs workspace permission."""
+        """Return whether the user may do the operation; copies need permission in the workspace."""
         allowed = super().may_operate(request, operation, row)
         if operation is TAKE_OVER and row is not None:
             return allowed and may(request, row.workspace, operation.needs)
