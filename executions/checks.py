@@ -91,7 +91,7 @@ DJANGOS = "django.contrib.auth.middleware.AuthenticationMiddleware"
 @register()
 @with_settings
 def payload_store_opens(**_: Any) -> list[CheckMessage]:
-    """Check that the store of large values has a known scheme and that its library exists."""
+    """Check that fsspec knows the scheme of the store of large values, and can load its library."""
     address = valkyr_settings().payload_store
     if not address:
         return []

@@ -1,6 +1,6 @@
 """The only writer of an execution's compensation: undo the successful steps, then end.
 
-If steps with an undo have succeeded, an execution that must end undoes them first: `begin` stores
+Before an execution fails, times out or is cancelled, it undoes successful steps: `begin` stores
 its final state, `proceed` starts the undo steps when no other step is running, and `end` ends the
 execution. Until then the execution keeps its concurrency key, and its end is not announced.
 """
@@ -22,7 +22,7 @@ State = CompensationState
 
 
 def begin(execution: WorkflowExecution, ending: ExecutionState, **changes: Any) -> bool:
-    """Begin to undo a locked execution, which then ends as `ending`.
+    """Begin to undo a locked execution, which ends as `ending` unless its undo fails.
 
     Returns False if there is nothing to undo. The execution is PAUSED until its running steps have
     ended, or PENDING while it waits for a slot.

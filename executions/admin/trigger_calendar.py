@@ -63,7 +63,7 @@ def _past(
 def _due(
     trigger: Trigger, now: datetime, last: date, zone: ZoneInfo
 ) -> tuple[Counter[date], date | None]:
-    """Count future fire times per day; also return the day where counting stopped, or None."""
+    """Count future fire times per day; also return the day at which counting stopped, if any."""
     if not trigger.enabled or "schedule" not in trigger.settings:
         return Counter(), None
     schedule = rule(beat_entries.settings_of(trigger)).schedule

@@ -1,4 +1,4 @@
-"""The triggers' operations in the admin: enable, disable, pause, run, and change a secret."""
+"""Admin operations of triggers: enable, disable, pause, resume, run, show and rotate a secret."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -31,13 +31,13 @@ def masked(value: Any) -> Any:
 def as_json(value: Any) -> SafeString:
     """Return a JSON value on several lines, with secrets masked.
 
-    A very long text is cut (see `preformatted`).
+    Very long output is cut (see `preformatted`).
     """
     return preformatted(json.dumps(masked(value), ensure_ascii=False, indent=2, default=str))
 
 
 def preformatted(text: str) -> SafeString:
-    """Return the escaped text; a very long text is cut, with the number of omitted characters."""
+    """Return the escaped text; very long text is cut, and a note counts the omitted characters."""
     if len(text) > SHOWN_CHARACTERS:
         rest = len(text) - SHOWN_CHARACTERS
         text = gettext("{text}\n… {rest:,} more characters. The API returns the full text.").format(

@@ -61,7 +61,7 @@ def as_yaml(definition: Any) -> str:
 
 
 class DraftForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
-    """The form of a workflow: name, slug, whether it is enabled, and the definition's text."""
+    """The form of a workflow: its workspace, name and other fields, and the definition's text."""
 
     draft = forms.CharField(
         label=lazy("Definition"),
@@ -118,7 +118,7 @@ class DraftForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable 
         return data
 
     def _check_slug(self, data: dict[str, Any]) -> None:
-        """Report a taken slug and keep the text; the index rejects concurrent duplicates."""
+        """Report a taken slug and keep the form's text; the index rejects concurrent duplicates."""
         slug = data.get("slug") or slugify(data.get("name", ""))[:80]
         workspace = data.get("workspace") or (
             None if self.instance._state.adding else self.instance.workspace
@@ -288,7 +288,7 @@ class WorkflowAdmin(OperatingAdmin):
         return False
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """Return the form's fields, with the location of the workflow's code or its Git commit."""
+        """Return the form's fields, with the code's location or the Git state, if any."""
         if obj is None:
             return self.fields
         if obj.origin:
@@ -311,7 +311,7 @@ class WorkflowAdmin(OperatingAdmin):
 
     @display(description=lazy("Git"))
     def git(self, row: Workflow) -> str:
-        """Return the commit that the workflow came from, and whether users may publish it."""
+        """Return the Git commit, if any, and whether only `valkyr apply` publishes the workflow."""
         state = git_state(row)
         said = []
         if state.managed and state.commit:
@@ -343,7 +343,7 @@ class WorkflowAdmin(OperatingAdmin):
             return HttpResponseRedirect(request.get_full_path())
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        """Save with the functions that the API calls, and list the draft's problems."""
+        """Save with the API's functions; list the draft's problems or, if none, its warnings."""
         saved = form.write(Actor.of_request(request))
         obj.pk, obj.revision = saved.pk, saved.revision
         found = check(saved.definition, saved.workspace_id, saved.pk)
@@ -354,7 +354,7 @@ class WorkflowAdmin(OperatingAdmin):
             self.message_user(request, gettext("The draft has no problems; it can be published."))
 
     def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
-        """Return whether the user may perform the operation; for a copy, also in the workspace."""
+        """Return whether the user may do the operation; copies need permission in the workspace."""
         allowed = super().may_operate(request, operation, row)
         if operation is TAKE_OVER and row is not None:
             return allowed and may(request, row.workspace, operation.needs)

@@ -56,7 +56,7 @@ def announce(executions: Sequence[Admitted], sender: Any) -> None:
 
 
 def hold(workspace_id: UUID, user_id: Any) -> Ceilings:
-    """Return the limits for a workspace and a user; lock a workspace with limited slots or queue.
+    """Return the limits of a workspace and user; lock a workspace with limited slots or queueing.
 
     Call it inside a transaction, before any other lock. Raises WorkspaceArchived.
     """
@@ -295,9 +295,9 @@ MOST_COUNTED = 100_000
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceUsage:
-    """The running and waiting executions, and the starts in this hour and today (UTC).
+    """The numbers of running and waiting executions, and the starts this hour and today (UTC).
 
-    `running` are the root executions that hold a slot. The limits of `hour` and `day` are the
+    `running` counts the root executions that hold a slot. The limits of `hour` and `day` are the
     tier's limits or the workspace's own quota, whichever is lower.
     """
 

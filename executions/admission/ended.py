@@ -28,7 +28,7 @@ def tell(
     *,
     frees: bool = True,
 ) -> None:
-    """Send the signals of an end, in its transaction or, if `commits_alone()`, after its commit.
+    """Send an end's signals; call this in the end's transaction or, if `commits_alone()`, after it.
 
     `frees` says whether another execution may be waiting for the key or slot that becomes free.
     """

@@ -37,7 +37,7 @@ def check(tier: Ceilings, workspace_id: UUID, more: int) -> None:
 
 
 def enter(workspace_id: UUID) -> int:
-    """Queue joined starts up to the limits, and run them in free slots; return how many started."""
+    """Queue joined starts up to the limits, and admit executions; return the number admitted."""
     running = 0
     for _ in range(ROUNDS):
         entered = _enter(workspace_id)

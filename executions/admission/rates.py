@@ -2,8 +2,8 @@
 
 A minute begins with its first count. Without Redis, sign-ins are counted in the database, and each
 process counts the other requests separately. Each process tries Redis again every few seconds. An
-outage of Redis alone causes no rejections. Once a process knows that a limit is exceeded, it
-rejects requests without using Redis.
+outage of Redis does not cause rejections. Once a process knows that a limit is exceeded, it rejects
+requests without using Redis.
 """
 
 import logging
@@ -92,7 +92,7 @@ class Excess:
 
 
 def count(rates: Sequence[Rate]) -> Excess | None:
-    """Count one event of each rate; return the exceeded rate with the longest wait, if any.
+    """Count one event for each rate; return the exceeded rate with the longest wait, if any.
 
     Counts nothing if an excess is already known. Uses at most one round trip to Redis.
     """
@@ -112,7 +112,7 @@ def count(rates: Sequence[Rate]) -> Excess | None:
 
 
 def exceeded(rate: Rate) -> Excess | None:
-    """Return the excess of a rate that this process has recorded, if any; count nothing."""
+    """Return the excess that this process has recorded for a rate, if any; count nothing."""
     left = _memory.left(f"over {rate.key}") if rate.most > 0 else 0.0
     return Excess(rate, left) if left > 0 else None
 
@@ -129,7 +129,7 @@ def of_sign_in(address: str, name: str | None) -> list[Rate]:
 
 
 def network_of(address: str) -> str:
-    """Return the network of an address: the address itself, or the /64 network for IPv6."""
+    """Return an IPv6 address's /64 network, an IPv4 address (even if mapped), or other text."""
     try:
         found = ip_address(address)
     except ValueError:
@@ -238,7 +238,7 @@ def _in_redis(keys: list[str]) -> list[tuple[int, float]] | None:
 
 
 def _without_redis(limited: Sequence[Rate]) -> list[tuple[int, float]]:
-    """Count an event of each rate; return each rate's count and remaining seconds.
+    """Count one event for each rate; return each rate's count and remaining seconds.
 
     Strict rates are counted in the database, other rates in this process.
     """

@@ -99,7 +99,7 @@ class ActivityFilters(Body):
 
 
 class ActivityQuery(ActivityFilters, PageQuery):
-    """The query parameters of the list of audit-trail rows: filters and page."""
+    """The query parameters of `listActivity`: filters and page."""
 
 
 LARGE = ("before", "after", "details")

@@ -196,7 +196,7 @@ class ApiTokens(Endpoint):
 def own_workspace(user: User, workspace_id: UUID | None) -> Workspace:
     """Return the caller's active workspace with this ID or, for None, the only active one.
 
-    Any role is enough. Raises NotFound (unknown ID), Forbidden (none) or AmbiguousWorkspace.
+    Any role is enough. Raises NotFound; for None, Forbidden (no workspace) or AmbiguousWorkspace.
     """
     rows = seen_workspaces(user)[0].filter(archived_at=None)
     if workspace_id is not None:

@@ -113,7 +113,7 @@ class NewDefinitions(Definitions):
 
 
 class PlanLine(CamelCaseSerializer):
-    """One difference in a changed object: a sign for the kind of difference, and a text."""
+    """One difference in a changed object: a sign for the kind of difference, and a description."""
 
     sign = serializers.ChoiceField(SIGNS)
     text = serializers.CharField()
@@ -157,7 +157,7 @@ class PlanShape(CamelCaseSerializer):
 
 
 class AppliedShape(CamelCaseSerializer):
-    """The result of `applyBundle`: the applied plan, and the workflows' latest versions."""
+    """The result of `applyBundle`: the plan, and the latest versions of workflows it changed."""
 
     plan = PlanShape()
     versions = Json(help_text="The latest versions of created and changed workflows, by slug.")
@@ -189,7 +189,7 @@ def _workspace(user: User, pk: UUID, power: Action) -> Workspace:
 
 
 def readable(user: User, workspace: Workspace, *, installation: bool) -> list[BundleKind]:
-    """Return the kinds that the caller may export; `installation` adds the installation's kinds."""
+    """Return the kinds that the caller may export, with the installation's if `installation`."""
     powers = require(user, workspace.pk, Action.VIEW)
     root = installation and is_root(user)
     return [
@@ -215,7 +215,7 @@ class BundleEndpoint(Endpoint):
     """The base of endpoints that receive a bundle."""
 
     def given(self, pk: UUID, form: type[Definitions]) -> tuple[Workspace, Bundle, dict[str, Any]]:
-        """Return workspace, bundle and body. Raises NotFound, Forbidden and ValidationError."""
+        """Return the workspace, bundle and body. Raises NotFound, Forbidden or ValidationError."""
         workspace = _workspace(self.user, pk, Action.AUTHOR)
         values = self.body(form)
         bundle = Bundle(
@@ -235,8 +235,8 @@ class ExportBundle(Endpoint):
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
         """Return a workspace's published workflows and the items that you may configure.
 
-        `planBundle` and `applyBundle` accept its `workflows`, `checksums` and `resources`. It has
-        at most 500 workflows and 4 MiB.
+        `planBundle` and `applyBundle` accept the response's `workflows`, `checksums` and
+        `resources`. The response has at most 500 workflows and 4 MiB.
         """
         installation = self.query(BundleQuery)["installation"]
         workspace = _workspace(self.user, id, Action.VIEW)

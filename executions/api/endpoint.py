@@ -104,7 +104,7 @@ class Endpoint(APIView):
         return ()
 
     def perform_authentication(self, request: Request) -> None:
-        """Authenticate the caller; then only rows of the caller's workspaces are visible."""
+        """Authenticate the caller, then limit the request to the rows that the caller may see."""
         super().perform_authentication(request)
         limit_to(request.user)
         own: Any = self  # REST framework looks for the handler after authentication

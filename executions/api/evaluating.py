@@ -131,7 +131,7 @@ class PreviewSchedule(Endpoint):
 
 
 def times_of(trigger: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `times`, the next fire times of a trigger, and `error`, its first problem or None."""
+    """Return a trigger's next fire `times`, and `error`: its first problem, or None if valid."""
     definition = {
         "schema": "valkyr/1",
         "name": "preview",

@@ -53,7 +53,7 @@ def camel_case(name: str) -> str:
 
 
 def _renamed(name: str, field: Field) -> tuple[str, Field]:
-    """Return the field's name in JSON, and the field, which reads the attribute `name`."""
+    """Return the field's name in JSON, and the field, which keeps its source or its method."""
     _pin(field)
     sent_as = camel_case(name)
     if isinstance(field, serializers.SerializerMethodField):
@@ -140,7 +140,7 @@ class Text(serializers.CharField):
     """A JSON string, without conversion of other types."""
 
     def to_internal_value(self, data: Any) -> str:
-        """Return the text. Raises ValidationError for another type or an invalid text."""
+        """Return the string. Raises ValidationError for another type or an invalid string."""
         if not isinstance(data, str):
             self.fail("invalid")
         return str(super().to_internal_value(data))
@@ -150,7 +150,7 @@ class Id(serializers.UUIDField):
     """A UUID as a JSON string, not a number."""
 
     def to_internal_value(self, data: Any) -> UUID:
-        """Return the UUID. Raises ValidationError for another type or an invalid text."""
+        """Return the UUID. Raises ValidationError for another type or an invalid string."""
         if not isinstance(data, str | UUID):
             self.fail("invalid", value=data)
         return UUID(str(super().to_internal_value(data)))

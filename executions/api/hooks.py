@@ -1,4 +1,4 @@
-"""Webhooks: the URL that a partner calls to start a workflow, open to authenticated senders."""
+"""Webhooks: the URL at which a partner's authenticated request starts a workflow."""
 
 import time
 from functools import lru_cache

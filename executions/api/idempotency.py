@@ -47,8 +47,8 @@ def once(method: Callable[..., Response]) -> Callable[..., Response]:
     """Return a view's method that runs once per caller and key.
 
     The view's `before_once`, if any, runs before the transaction. Raises ValidationError for an
-    invalid key, KeyReused if the key was used with another body or operation, and RequestInProgress
-    while the first request with the key is running.
+    invalid key, KeyReused if the key was used with a different request, and RequestInProgress while
+    the first request with the key is running.
     """
 
     @wraps(method)

@@ -140,9 +140,9 @@ class ExecutionLabelCounts(Endpoint):
     def get(self, request: Request) -> Response:
         """Count matching executions by the value of a label and by state, among the newest 10,000.
 
-        `values` has the 100 most frequent values. A superuser's count by state without
-        `workspaceId` covers the newest 100,000 executions. For an exact count, narrow the query by
-        workflow, state or time until `complete` is true.
+        `values` has the 100 most frequent values. With `state` but without `workspaceId`, a
+        superuser's count covers the newest 100,000 executions. For an exact count, narrow the query
+        by workflow, state or time until `complete` is true.
         """
         query = self.query(ExecutionLabelQuery)
         rows: QuerySet[WorkflowExecution] = narrowed(

@@ -143,7 +143,7 @@ class OneSession(Endpoint):
 
 
 def own(request: Request) -> UUID | None:
-    """Return the ID of the session that sent the request; None if the request has no session."""
+    """Return the ID of the request's session; None if the request has no session."""
     token: Any = request.auth
     if token is None:
         return browser_sessions.current(request)

@@ -133,7 +133,7 @@ class ModuleTypes(Endpoint):
 
 
 class WorkflowSchema(OpenEndpoint):
-    """The endpoint of the JSON Schema of definitions, public so that editors can read it."""
+    """The public endpoint of the definitions' JSON Schema, which editors read without a sign-in."""
 
     def rates(self) -> list[Rate]:
         """Return the rate limit of public requests by address."""

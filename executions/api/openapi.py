@@ -1,4 +1,4 @@
-"""The OpenAPI document: descriptions common to all operations, and the endpoint that returns it.
+"""The OpenAPI document: descriptions common to all operations, its endpoint, and the API's pages.
 
 drf-spectacular calls `complete` with the document it generated from the views. A project's
 SPECTACULAR_SETTINGS do not apply, and the project's own document excludes Valkyr's views.
@@ -176,7 +176,7 @@ def complete(result: Json, generator: Any, request: Any, public: bool) -> Json:
 
 
 def _name_problems(result: Json) -> None:
-    """Move shared error responses into components; the operations then refer to these."""
+    """Move shared error responses into the components, and replace them with references."""
     shared: Json = {}
     for _, _, described in operations(result):
         answers = described["responses"]
@@ -207,7 +207,7 @@ def summary(description: str) -> str:
 
 
 def _shorter_names(result: Json) -> Json:
-    """Return the document without the suffix `Shape` of schemas, unless the short name is taken."""
+    """Return the document with `Shape` cut from schemas' names, unless the short name is taken."""
     schemas = result["components"]["schemas"]
     names = {
         name: short
@@ -224,7 +224,7 @@ def _shorter_names(result: Json) -> Json:
 
 
 def _plainer(part: Any) -> Any:
-    """Return a part of the document without each `oneOf` that contains {}: null violates it."""
+    """Return part of the document without each `oneOf` that contains {}: null matches it twice."""
     if isinstance(part, list):
         return [_plainer(item) for item in part]
     if not isinstance(part, dict):

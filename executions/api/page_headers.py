@@ -34,7 +34,7 @@ _OF_FILES = ("script-src", "style-src", "img-src", "font-src")
 def own_page(**more: Sequence[str]) -> Callable[[View], View]:
     """Return a decorator that adds the strict policy and the other headers to a page.
 
-    `more` adds sources by directive; in a directive's name, `_` stands for `-`.
+    `more` sets the sources of directives; in a directive's name, `_` stands for `-`.
     """
     policy = {**STRICT, **{name.replace("_", "-"): sources for name, sources in more.items()}}
 

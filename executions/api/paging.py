@@ -83,7 +83,7 @@ def page(
 
 
 def position(rows: QuerySet[Any], query: Mapping[str, Any]) -> tuple[KeysetOrder, Any]:
-    """Return the order of a list that is sorted by ID, and the cursor's ID or None.
+    """Return the order of a list sorted by ID, and the cursor's ID (None without a cursor).
 
     Raises ValidationError for an invalid cursor.
     """

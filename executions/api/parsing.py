@@ -91,7 +91,7 @@ def read_text(stream: IO[Any], parser_context: Mapping[str, Any] | None) -> str:
     """Return the body as text.
 
     Raises BodyTooLarge above DATA_UPLOAD_MAX_MEMORY_SIZE, and ParseError if the body is not UTF-8.
-    As in Django, None allows any size.
+    If that setting is None, any size is allowed, as in Django.
     """
     limit: int | None = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     request = (parser_context or {}).get("request")

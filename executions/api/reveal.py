@@ -63,7 +63,7 @@ class RevealExecution(Reveal):
         errors=[403, 404],
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Return payload, variables and output unmasked; requires the permission `reveal`.
+        """Return the payload, variables and output unmasked; requires the permission `reveal`.
 
         Each use is recorded with its reason.
         """

@@ -152,7 +152,7 @@ class OneServiceAccount(Endpoint):
         errors=[403, 404, 409],
     )
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Change name, description, role, permissions or `enabled`; changes apply at once."""
+        """Change the name, description, role, permissions or `enabled`; changes apply at once."""
         obtain(self.user, service_accounts(), id, Action.ADMINISTER)
         given = self.body(ServiceAccountChange)
         if not given:

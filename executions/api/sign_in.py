@@ -55,7 +55,7 @@ class Refresh(Body):
 
 
 class Revocation(Body):
-    """The body of `revokeToken`: a token of the session to end, with RFC 7009's field names."""
+    """The body of `revokeToken`, with RFC 7009's field names: a token of the session to end."""
 
     as_declared = frozenset({"token_type_hint"})
 

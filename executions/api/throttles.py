@@ -1,4 +1,4 @@
-"""Rate limits by principal, by address and by operation; above a limit, the response is a 429."""
+"""Rate limits by user, by address and by operation; above a limit, the response is a 429."""
 
 from collections.abc import Sequence
 
@@ -44,7 +44,7 @@ def check_known(rate: Rate) -> None:
 
 
 def of_principal(request: Request, *, starts: bool) -> list[Rate]:
-    """Return the rate limits of a principal's requests; if `starts`, also the limit of starts.
+    """Return the rate limits of a user's requests; if `starts`, also the limit of starts.
 
     An anonymous caller has none.
     """

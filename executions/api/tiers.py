@@ -71,7 +71,7 @@ class OneTier(Endpoint):
 
     @operation("patchTier", "Tier", {200: TierShape}, request=TierChange, errors=[403, 404, 409])
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Change a tier's name or limits, from the next admission on; superusers only."""
+        """Change a tier's name or limits, which apply from the next admission; superusers only."""
         found(self.user, id)
         require_root(self.user, "change tiers")
         given = self.body(TierChange)
@@ -131,6 +131,6 @@ class WorkspaceUsage(Endpoint):
 
     @operation("getWorkspaceUsage", "Workspace", {200: WorkspaceUsageShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Return the limits, running and waiting executions, and starts in this hour and today."""
+        """Return the tier, counts of running and waiting executions, and hourly and daily usage."""
         obtain(self.user, Workspace.objects.all(), id, Action.VIEW)
         return Response(WorkspaceUsageShape(usage_of(id)).data)

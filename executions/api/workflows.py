@@ -122,7 +122,7 @@ class WorkflowChange(Body):
 
 
 class WorkflowReplacement(WorkflowChange):
-    """The body of `updateWorkflow`: a complete workflow; only name and draft are required."""
+    """The body of `updateWorkflow`: a whole workflow; only `name` and `definition` are required."""
 
     name = Text(max_length=200)
     description = Text(allow_blank=True, max_length=10_000, required=False, default="")
@@ -188,7 +188,7 @@ class ValidationItem(CamelCaseSerializer):
 
 
 class ValidationResult(CamelCaseSerializer):
-    """Whether a definition can be published, its problems, and its warnings."""
+    """Whether a definition can be published, its problems, its warnings and its checksum."""
 
     valid = serializers.BooleanField()
     problems = ValidationItem(many=True)
@@ -288,7 +288,7 @@ IF_MATCH = header(
 
 
 def workflows() -> QuerySet[Workflow]:
-    """Return the workflows that are not archived, with their latest version's number."""
+    """Return the workflows that are not archived, each with its latest version's number."""
     return Workflow.objects.filter(archived_at=None).annotate(
         latest_number=F("latest_version__number")
     )

@@ -59,7 +59,7 @@ class WorkspaceShape(CamelCase, serializers.ModelSerializer[Workspace]):
         return self._powers(workspace).role
 
     def get_permissions(self, workspace: Workspace) -> list[str]:
-        """Return the caller's permissions in the workspace, from role, membership or Django."""
+        """Return the caller's permissions here, granted by the role, the membership or Django."""
         return permissions_of(self._powers(workspace))
 
     def _powers(self, workspace: Workspace) -> Powers:
@@ -276,7 +276,7 @@ class OneWorkspace(Endpoint):
         errors=[403, 404],
     )
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Change name, egress hosts or publishing; superusers also change tier and archiving."""
+        """Change name, egress hosts or Git publishing; superusers also change tier or archiving."""
         _, powers = found(self.user, id)
         require(self.user, id, Action.ADMINISTER)
         given = self.body(WorkspaceChange)

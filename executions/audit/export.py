@@ -36,7 +36,7 @@ def begin(
     action: str = "activity.export",
     object_type: str = "Activity",
 ) -> QuerySet[M]:
-    """Record the export, and return those of the rows that exist now.
+    """Record the export, and limit `rows` to those that exist now.
 
     The audit trail gets one row for each workspace, or, if `workspaces` is None, one row for the
     whole installation. `filters` are the filters of the request.

@@ -49,7 +49,7 @@ def seal() -> SealingResult:
 def seal_after_restore() -> SealingResult:
     """Adopt the server's new transaction numbers with a link that covers unsealed rows, if any.
 
-    Returns the result, which has no link before the first seal or while another process seals.
+    Returns the result, which has no link before the first seal or while another process is sealing.
     """
     with transaction.atomic():
         last = newest() if _is_alone() else None
@@ -75,7 +75,7 @@ def progress() -> tuple[int, datetime | None]:
 
 
 def _next() -> ChainLink | None:
-    """Store and return the next link; None if no row can be sealed or another process seals."""
+    """Store and return the next link; None if no row is ready or another process is sealing."""
     with transaction.atomic():
         if not _is_alone():
             return None

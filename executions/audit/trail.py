@@ -114,7 +114,7 @@ def narrowed(rows: QuerySet[Activity], wanted: Mapping[str, Any]) -> QuerySet[Ac
 
 
 def _seen(user: User, object_id: str) -> Model | None:
-    """Return the object with this ID; None if it has no workflow or the user may not see it."""
+    """Return the visible object with this ID; None if there is none, or if it has no workflow."""
     about = Activity.objects.filter(object_id=object_id).order_by("created_at")
     model = model_of(about.values_list("object_type", flat=True).first() or "")
     if model is None or not _has_workflow(model):

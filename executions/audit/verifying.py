@@ -29,7 +29,7 @@ MOST_UNMET = 500_000
 class VerificationReport:
     """The result: the numbers of verified rows and links, and the mismatches in order of discovery.
 
-    `waiting` counts rows without a link. `stopped` means that there were too many mismatches.
+    `waiting` counts new rows without a link. `stopped` means that there were too many mismatches.
     """
 
     links: int = 0
@@ -93,7 +93,7 @@ class _Walk:
             self.report.links += 1
 
     def end(self) -> None:
-        """Read the remaining rows; report missing links, and unmatched rows and leaves."""
+        """Read the remaining rows; report missing links and rows, and old rows without a link."""
         for head in sorted(self._heads.values(), key=lambda one: one.number):
             newest = self.report.head
             if newest is None or head.number > newest.number:

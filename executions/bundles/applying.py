@@ -168,6 +168,6 @@ def _brought(found: BundleComparison, *, pruned: bool) -> set[str]:
 
 
 def _unread(applied: AppliedBundle, found: BundleComparison) -> set[str]:
-    """Return the recorded keys of kinds that this bundle does not name; their objects are kept."""
+    """Return the recorded keys of kinds that were not compared; their objects are kept."""
     read = {WORKFLOWS, *(each.kind.name for each in found.items)}
     return {key for key in applied.keys if key.partition("/")[0] not in read}

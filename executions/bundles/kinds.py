@@ -34,7 +34,7 @@ class ItemField:
     `kind` is `text`, `whole`, `number`, `flag` or `texts` (a list). A field whose default is None,
     or that is `nullable`, may be null. A field that is not `compared` is used only for writing: a
     plan does not compare it. `column` says that the row has this field, with its name in
-    snake_case. `most` limits a number, and the length of a text or a list.
+    snake_case. `most` limits a number, and the length of a string or a list.
     """
 
     kind: str

@@ -39,9 +39,9 @@ CREATE, CHANGE, LAYOUT, ARCHIVE, DELETE = "create", "change", "layout", "archive
 class Bundle:
     """The definitions that a workspace should have.
 
-    Items of kinds that `resources` does not name are not changed. `checksums` maps slugs to the
-    checksums that the versions must have. `prune` archives or deletes objects of earlier bundles
-    that this bundle lacks.
+    Items of kinds that `resources` does not name change only with `prune`. `checksums` maps slugs
+    to the checksums that the versions must have. `prune` archives or deletes objects of earlier
+    bundles that this bundle lacks.
     """
 
     workflows: Mapping[str, Any]
@@ -111,7 +111,7 @@ class BundleComparison:
 def plan(
     workspace: Workspace, bundle: Bundle, actor: Actor, readable: Iterable[BundleKind] = ()
 ) -> BundlePlan:
-    """Return the effects of applying the bundle; write nothing.
+    """Return the effects of applying the bundle; roll back all writes except those of `prepare`.
 
     Without `prune`, the plan also lists the kept items of `readable` kinds that the bundle omits.
     """

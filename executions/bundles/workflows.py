@@ -145,7 +145,7 @@ def judged(slug: str, document: dict[str, Any], live: LiveWorkflow | None) -> Wo
 def check(
     verdicts: Sequence[WorkflowVerdict], workspace: Workspace, checksums: Mapping[str, str]
 ) -> None:
-    """Add the problems of changed workflows, and of unexpected checksums, to the verdicts."""
+    """Add to the verdicts the problems of changed workflows, and unexpected checksums."""
     changed = [one for one in verdicts if one.action and one.action != "layout"]
     given = [(one.document, one.id) for one in changed]
     for one, found in zip(changed, versioning.check_many(given, workspace.pk), strict=True):

@@ -57,7 +57,7 @@ def _network(one: Any) -> Any:
 
 
 def _flag(value: Any) -> Any:
-    """Return a boolean from a yes-or-no text or a boolean. Raises ValueError for other values."""
+    """Return a boolean from text such as `yes`, or from a boolean. Raises ValueError otherwise."""
     if isinstance(value, str):
         value = {"1": True, "true": True, "yes": True, "on": True}.get(
             value.lower(), False if value.lower() in {"0", "false", "no", "off"} else value

@@ -12,7 +12,7 @@ BEGIN, END = "<!-- settings: begin -->", "<!-- settings: end -->"
 
 
 def within(page: str, kinds: Iterable[type[SettingsModel]]) -> str:
-    """Return the page with the part between the marks generated again from `kinds`."""
+    """Return the page; the part between the marks is generated again from `kinds`."""
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
     return f"{before}{BEGIN}\n\n{chr(10).join(lines(kinds))}\n{END}{after}"

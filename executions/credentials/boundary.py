@@ -45,7 +45,7 @@ class Boundary:
         return any(_fits(pattern, module) for pattern in self.modules)
 
     def names_module(self, module: str) -> bool:
-        """Return whether the credential names the module type itself, not only with a pattern."""
+        """Return whether the boundary names the module type itself, not only with a pattern."""
         return module in self.modules
 
     def allows_workflow(self, workflow_id: UUID) -> bool:

@@ -1,7 +1,7 @@
 """Find a definition's steps that name missing or forbidden credentials.
 
-This checks what is known before a run: the credential, the module, the workflow, and a constant
-host. The other limits are checked when the step runs.
+This checks what is known before a run: the credential, the module, the workflow, the queue, and a
+constant host. The other limits are checked when the step runs.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -47,7 +47,7 @@ class KeyUse:
 
     @property
     def unknown(self) -> set[int]:
-        """Return the IDs of keys that seal values but are missing in the keyset."""
+        """Return the IDs of keys that seal values but are missing from the keyset."""
         return {key for count in self.counts.values() for key in count} - set(self.ids)
 
 
@@ -59,7 +59,7 @@ def standing() -> KeyUse:
 
 
 def rotate(actor: Actor) -> int:
-    """Add a primary key; return its ID. Raises NoKeyset, KeysetChanged or SealingError."""
+    """Add a new primary data key; return its ID. Raises NoKeyset, KeysetChanged or SealingError."""
     row = _row()
     keys, source = store.opened(row)
     more = with_new_primary(keys)
@@ -144,7 +144,7 @@ def reseal(
 
 
 def _batches(column: SealedColumn, primary: int) -> Iterator[tuple[int, list[str]]]:
-    """Reseal in ID order; yield each batch's number of resealed values, and broken rows' IDs."""
+    """Reseal values in ID order; yield each batch's number resealed, and unreadable rows' IDs."""
     last: Any = None
     while True:
         with transaction.atomic():

@@ -317,7 +317,7 @@ def suggested_hosts(kind: str, fields: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def suggested_modules(kind: str) -> tuple[str, ...]:
-    """Return the modules to suggest for a type of credential; all for general types."""
+    """Return the modules to suggest for a type of credential; by default, all modules."""
     return KINDS[kind].modules if kind in KINDS else (ANY,)
 
 

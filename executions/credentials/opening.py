@@ -1,7 +1,7 @@
 """Open a workspace's credentials for steps, by name, with their boundaries.
 
 opened_for(step, names)    for a step that runs; the statement that reads also records the use
-refuse(step, found, …)     correct that record, if the step gets none
+refuse(step, found, …)     correct that record, if the step gets no credential
 opened_of(workspace, names)    without a step, and without a record
 """
 
@@ -112,7 +112,7 @@ def opened_for(step: UsingStep, names: Collection[str]) -> dict[str, OpenedCrede
 def _used(
     name: str, use_id: UUID, pk: UUID, version: int, kind: str, sealed: Any, *rest: Any
 ) -> OpenedCredential:
-    """Return the credential in a row of the statement, whose lists are JSON texts."""
+    """Return the credential that a row of the statement holds; the row's lists are JSON strings."""
     hosts, modules, workflows, remote, _ = rest
     lists = [json.loads(text) for text in (hosts, modules, workflows)]
     boundary = _boundary(lists[0], lists[1], lists[2], remote)

@@ -53,7 +53,7 @@ class CredentialReference:
 
 
 def naming(credential: Credential) -> list[CredentialReference]:
-    """Return the current versions of active workflows that name the credential, sorted by name.
+    """Return the current versions of active workflows that name the credential, by workflow name.
 
     The result has at most one row more than messages list. The search reads the latest and canary
     versions of the workspace as text, so similar text also matches: a false match is better than a
@@ -140,7 +140,7 @@ def update(
 ) -> Credential:
     """Set the given fields and keep the others; None removes a field that is not required.
 
-    If the hosts are those suggested by the old URL, they follow a new URL, unless hosts are given.
+    Hosts that equal the old fields' suggestion follow the new fields, unless hosts are given.
 
     Raises NotFound, StaleRevision, InvalidCredential with every problem, and sealing's errors.
     """

@@ -85,7 +85,7 @@ def _copy_row(account: Any, model: Any) -> None:
 
 
 def connect() -> None:
-    """Connect the signals that update copies, if a Valkyr database lacks the original accounts."""
+    """Connect the signals that make and update copies, if a Valkyr database lacks the originals."""
     if not any(_apart(ours) for ours in aliases()):
         return
     pre_save.connect(_before_ours, dispatch_uid=f"{__name__}.before")
@@ -135,7 +135,7 @@ def _with_copies(using: str, change: Callable[[], None]) -> None:
     """Make a change in each of Valkyr's databases except `using`, where the original was changed.
 
     If a cell does not respond, its copy is outdated until the account changes again; sign-in and
-    permissions read the original. A single database that fails raises OperationalError.
+    permissions read the original. If the only database fails, raises OperationalError.
     """
     for ours in aliases():
         if is_same(using, ours):

@@ -34,7 +34,7 @@ def alias_of_id(pk: UUID) -> str:
 
 
 def home_of_id(pk: UUID) -> str:
-    """Return the alias of the database in which an ID was made; "" for an unknown cell."""
+    """Return the alias of the database in which an ID was made; "" if it names no known cell."""
     if pk.version == OF_FIRST:
         return routing.first()
     if pk.version != OF_CELL:
@@ -53,7 +53,7 @@ def turn_to_id(pk: UUID | str) -> None:
 
 
 def alias_in(texts: Iterable[str]) -> str:
-    """Return the database alias of the first ID in the texts that names a cell; "" if none does."""
+    """Return the database alias that the first suitable ID in the texts names; "" if none does."""
     for text in texts:
         for found in IN_TEXT.findall(text):
             if alias := alias_of_id(UUID(found)):

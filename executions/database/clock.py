@@ -39,7 +39,7 @@ def database_now() -> datetime:
 
 
 def first_id_at(at: datetime, apart: timedelta = timedelta(0)) -> UUID:
-    """Return the smallest UUIDv7 of the time `at` + `apart`, as the limit of a range of keys.
+    """Return the smallest UUIDv7 for the time `at` + `apart`, as the bound of a range of keys.
 
     For a time before 1970, return the smallest possible UUIDv7.
     """

@@ -71,7 +71,7 @@ def forget() -> None:
 def place_of(pk: UUID, home: str) -> str:
     """Return the alias of the database that now has the row of an ID that was made in `home`.
 
-    Processes of one cell return `home`, because they have no connection to the other cells.
+    A process of one cell returns `home`, because it has no connection to the other cells.
     """
     settings = valkyr_settings()
     if not home or not settings.cells or settings.cell:
@@ -139,7 +139,7 @@ def _model() -> Any:
 
 @cache
 def _looking() -> str:
-    """Return a statement that searches for an ID in all tables of workspaces with UUID keys."""
+    """Return a statement that searches for an ID in the workspaces' tables that have UUID keys."""
     ours = [
         one._meta
         for one in apps.get_models()

@@ -1,7 +1,7 @@
 """Indexes and fields of `django.contrib.postgres` in a project that does not install that app.
 
 Since Django 6.0, these classes require the app in `INSTALLED_APPS`. Valkyr does not use the app's
-lookups and templates. Migrations keep the names of Django's own classes.
+lookups or templates. Migrations keep the names of Django's own classes.
 """
 
 from typing import Any

@@ -3,7 +3,7 @@
 `VALKYR["DATABASE"]` names it; otherwise the project's routers choose it. Valkyr's statements,
 transactions and locks use `connection` and `transaction` from `executions.database`, never
 Django's, whose database is `default`. The ORM uses routers; Valkyr adds its own router last,
-because `save()` takes the database from routers, not from managers.
+because `save()` gets the database from routers, not from managers.
 
 With cells (`VALKYR["CELLS"]`), several databases have Valkyr's tables, each with its own
 workspaces. A process has the alias of one of them, except in a block of `serving`.
@@ -70,7 +70,7 @@ def first() -> str:
 
 
 def _as_routed() -> str:
-    """Return the alias to which the project's own routers send Valkyr's models."""
+    """Return the alias that the project's routers choose for Valkyr's models, or else `default`."""
     ours = [one for one in apps.get_app_configs() if one.name == "executions"]
     for config in ours:
         for one in router.routers:
@@ -106,7 +106,7 @@ def is_undecided() -> bool:
 
 
 def turn_to(of: str) -> None:
-    """Use a database until the enclosing block of `serving` ends, unless one is chosen already."""
+    """Use a database until the enclosing block of `serving` ends, if the choice is still open."""
     if _undecided.get():
         _serving.set(of)
         _undecided.set(False)
@@ -178,7 +178,7 @@ class Router:
     """Routes Valkyr's models to its database; with cells, also the models of celery-beat."""
 
     def db_for_read(self, model: Any, **hints: Any) -> str | None:
-        """Return the alias for models that Valkyr owns or refers to; None for other models."""
+        """Return the alias for a routed model or a relation of a Valkyr row; otherwise, None."""
         row = hints.get("instance")
         if getattr(model, GLOBAL, False):
             return first()

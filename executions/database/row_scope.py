@@ -204,7 +204,7 @@ class ScopeWatcher:
         return connection.autocommit and state(connection) == IDLE and self._keeps(connection)
 
     def is_set_to(self, scope: Any) -> None:
-        """Record the scope that a statement has set for the session; before that, pass UNKNOWN."""
+        """Record the scope that a statement set for the session; before it runs, pass UNKNOWN."""
         self._session = scope
 
     def _known(self, now: int, alone: bool) -> Any:

@@ -62,8 +62,8 @@ def _migrated(using: str, **_: Any) -> None:
 def install() -> list[str]:
     """Create the role, and missing or outdated policies; return the tables of these policies.
 
-    Raises ImproperlyConfigured if the role bypasses policies, or if this session may not create or
-    grant the role; the message then has the statements to run.
+    Raises ImproperlyConfigured if the role bypasses policies, or, with the statements to run, if
+    this session may not create or grant the role.
     """
     with transaction.atomic():
         _ensure_role()

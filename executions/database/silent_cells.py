@@ -83,7 +83,7 @@ def _connected(connection: Any, **_: Any) -> None:
 def _allowed(of: str) -> float | None:
     """Return the limit of a wait in seconds; None for no limit.
 
-    Raises OperationalError for a cell that was silent recently.
+    If there is a limit, raises OperationalError for a cell that was silent recently.
     """
     seconds = _limit.get()
     if seconds is not None and _is_silent(of):

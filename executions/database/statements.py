@@ -26,7 +26,7 @@ MOST_PREPARED = 1_000
 class Statements:
     """The statements of one folder, each in its `<name>.sql`; shared parts are in `parts`.
 
-    They are prepared, and from their sixth use on PostgreSQL keeps one plan, until it analyses a
+    They are prepared; from the sixth use on, PostgreSQL keeps one plan until it analyses a
     table again. A statement with `--! plan each time` is planned for its values and the current
     tables: with an array of IDs, a plan made for a small table would continue to read the whole
     table.

@@ -11,7 +11,7 @@ leave: ContextVar[Callable[[], object] | None] = ContextVar("leave", default=Non
 
 
 def step_aside() -> None:
-    """Let other requests use this thread's connection and this request's capacity in the server."""
+    """Close this thread's old connections, and release the request's slot in the server, if any."""
     close_old_connections()
     if (give_back := leave.get()) is not None:
         give_back()

@@ -18,7 +18,7 @@ class OutcomeRule:
     """A rule for the outcomes that one key of `with` adds; `take` selects the rule.
 
     `each` adds every item of the key's list, or every value of its mapping, as text. `value` adds
-    the key's value, or `otherwise` if the key has no value. `given` adds `outcomes` if the key is
+    the key's value, or `otherwise` if the key is missing. `given` adds `outcomes` if the key is
     present and not null. `equals` adds `outcomes` if the key's value is the rule's `equals`.
     """
 

@@ -15,7 +15,7 @@ from executions.definition.graph.yaml_text import dump_yaml, read_yaml
 
 
 def load_text(text: str, *, content_type: str) -> dict[str, Any]:
-    """Parse a text into a document; `content_type` is a media type or file name of YAML or JSON.
+    """Parse text into a document; `content_type` is a media type or file name of YAML or JSON.
 
     Raises DefinitionError. Short forms remain (see `normalise`); `problems` checks the content.
     """

@@ -57,7 +57,7 @@ class Place:
         return place
 
     def nearest(self, kind: str) -> "Place | None":
-        """Return the innermost place of a kind (`loop`, `map`): this or an outer place; or None."""
+        """Return the innermost place of a kind (`loop`, `map`) at or above this one, if any."""
         place: Place | None = self
         while place is not None and place.graph.kind != kind:
             place = place.outer

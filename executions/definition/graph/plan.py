@@ -113,7 +113,7 @@ class StepFact:
 
 @dataclass(slots=True)
 class Plan:
-    """The steps to start, the tasks to skip, and the live, dead and blocked parts of a graph."""
+    """The steps to start, tasks to skip, dead steps, blocked tasks, and whether a step is live."""
 
     start: list[int] = field(default_factory=list)
     skip: list[int] = field(default_factory=list)

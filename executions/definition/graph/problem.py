@@ -43,7 +43,7 @@ def problem(pointer: Pointer, code: str, message: str) -> DefinitionProblem:
 
 
 def did_you_mean(name: str, known: Iterable[str], *, at_most: int = MAX_COMPARED) -> str:
-    """Return `; did you mean "fetch"?`, or "" if no name is similar or over `at_most` are known."""
+    """Return `; did you mean "fetch"?`; "" if no name is similar, or `known` is too long."""
     names = list(known)
     # Comparing is slow; a long list comes from a program, which needs no hint.
     close = get_close_matches(name[:100], names, n=1) if len(names) <= at_most else []

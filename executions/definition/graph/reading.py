@@ -48,7 +48,7 @@ class TaskEntry:
 
     @property
     def steps(self) -> "list[tuple[ModuleEntry, Mapping[str, Any]]]":
-        """Return the task's modules and undo, each with the document whose settings it inherits."""
+        """Return modules with the task's document, and the undo with {}: it inherits nothing."""
         own: list[tuple[ModuleEntry, Mapping[str, Any]]] = [
             (module, self.document) for module in self.modules
         ]

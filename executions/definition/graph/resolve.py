@@ -120,7 +120,7 @@ def _undo(undo: Mapping[str, Any], catalog: Catalog, limits: Limits) -> dict[str
 def _module(
     module: Mapping[str, Any], task: Mapping[str, Any], spec: ModuleSpec, limits: Limits
 ) -> dict[str, Any]:
-    """Return a module with resolved settings: its own, else its task's or the module type's."""
+    """Return a module with its own settings or, if unset, those of the task or the module type."""
     own = {**task, **module}
     config = _config(module.get("with") or {}, spec, limits)
     cache = own.get("cache")
