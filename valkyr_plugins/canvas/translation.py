@@ -161,10 +161,14 @@ class _Drawing:
         return value
 
     def _map(self, part: Any, given: Value | None, options: Mapping[str, Any]) -> Value:
-        """Translate a map or starmap to `flow.map`. Raises UntranslatableError for a delay."""
+        """Translate a map or starmap to `flow.map`.
+
+        Raises UntranslatableError for a delay or an error callback.
+        """
         inner = _signature(part.kwargs["task"], part.app)
         found = read_options(inner.task, options)
-        self.calls.append({"items": packed_arguments(inner.task, list(part.kwargs["it"]))})
+        items = packed_arguments(inner.task, list(part.kwargs["it"]))
+        self._add_call({"items": items}, found)
         path = f"input.calls[{len(self.calls) - 1}]"
         args = "{{ [item] }}" if part.task == MAP else "{{ item }}"
         body = step_of(inner.task, args, {}, path, found)
@@ -173,25 +177,31 @@ class _Drawing:
             "with": {"items": f"{{{{ {path}.items }}}}"},
             "body": {"tasks": [{"id": "one", **body}]},
         }
-        if found.countdown is not None or found.eta is not None:
+        if found.countdown is not None or found.eta is not None or options.get("link_error"):
             raise UntranslatableError(
-                f"{part.task} cannot have a countdown or an eta. Use a group."
+                f"{part.task} cannot have a countdown, an eta or a link_error. Use a group."
             )
         shown = SignatureOptions(ignore_result=found.ignore_result)
-        return self._add(inner.task, step, given, path, shown, RESULTS)
+        value = self._add(inner.task, step, given, path, shown, RESULTS)
+        for linked in as_list(options.get("link")):
+            self.place(_signature(linked, part.app), value)
+        return value
 
     def _call(self, task: Any, options: SignatureOptions) -> dict[str, Any]:
         """Add a task's call to the input, and return the call. Raises UntranslatableError."""
         call: dict[str, Any] = packed_arguments(
             task.task, {"args": list(task.args), "kwargs": dict(task.kwargs)}
         )
+        self._add_call(call, options)
+        return call
+
+    def _add_call(self, call: dict[str, Any], options: SignatureOptions) -> None:
         for key in ("countdown", "eta", "expires"):
             if (value := getattr(options, key)) is not None:
                 call[key] = value
         if options.priority is not None:
             self.priorities.append(options.priority)
         self.calls.append(call)
-        return call
 
     def _add(
         self,

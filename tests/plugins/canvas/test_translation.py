@@ -176,10 +176,24 @@ def test_dates_and_other_values_of_celerys_json_are_kept() -> None:
     assert unpacked(translate(add.s(*given)).payload["calls"][0]["args"]) == given
 
 
+def test_a_map_keeps_its_expiry_its_priority_and_what_is_linked() -> None:
+    mapped = add.map([1, 2]).set(expires=60, priority=3)
+    mapped.link(total.s())
+
+    found = translate(mapped)
+
+    first, second = found.definition["tasks"]
+    assert "calls[0].expires" in str(first["body"])
+    assert found.payload["calls"][0]["expires"] == 60
+    assert found.priority == broker_priority(3)
+    assert second["after"] == [first["id"]]
+
+
 @pytest.mark.parametrize(
     ("signature", "says"),
     [
         (add.map([1]).set(countdown=3), "cannot have a countdown"),
+        (chain(add.map([1]), total.s()).on_error(total.s()), "or a link_error"),
         (add.s(1, object()), "is not valid JSON"),
         (add.s(1, float("nan")), "is not valid JSON"),
         (add.s(1, 2).set(countdown=-5), "'countdown'"),
