@@ -96,9 +96,9 @@ OF_APPROVAL = "the inputs of an approval cannot be changed"
 class Patched:
     """An entry's patch, and the value before and after it.
 
-    The entry is rejected if there are `problems`. `checked` is true if the patch was tried. It
-    cannot be tried on inputs that were never rendered, or that have values in the payload store. A
-    large patch that is sent is a StoredInput.
+    The entry is rejected if there are `problems`. `checked` is false if the patch could not be
+    tried, because the inputs were never rendered or have values in the payload store. A large patch
+    that is sent is a StoredInput.
     """
 
     patch: dict[str, Any] | StoredInput

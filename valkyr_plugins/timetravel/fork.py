@@ -183,7 +183,7 @@ class _Beginning:
 
     @property
     def label(self) -> str:
-        """Return a text for the fork's beginning, such as `before charge.main` or `start`."""
+        """Return a label for the fork's beginning, such as `before charge.main` or `start`."""
         return self.point.label if self.point else "start"
 
     def prepare(self, made: WorkflowExecution) -> None:
@@ -290,7 +290,7 @@ def _require_steps(
 
 
 def replay(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecution:
-    """Start a new execution with this one's version, payload, priority, labels and trigger type.
+    """Start an execution with another one's version, payload, priority, labels and trigger type.
 
     Raises NotFound, and the errors of `start_execution`.
     """

@@ -85,7 +85,7 @@ def override_steps(
 ) -> None:
     """Plan the first steps of the fork, with their changed inputs.
 
-    Raises InvalidFork if the inputs of another step are changed.
+    Raises InvalidFork for changed inputs of any other step, and ApprovalNeeded for an approval.
     """
     insert_first(made)
     rows = Run.objects.filter(execution_id=made.pk, state="PENDING")

@@ -58,7 +58,7 @@ def written(
 def retimed(
     spans: Sequence[tuple[datetime, datetime | None]], now: datetime
 ) -> list[tuple[datetime, datetime | None]]:
-    """Return the same spans in the same order, with all times 1 µs apart; the last is `now`.
+    """Return the same spans in the same order, with all times 1 µs apart; the latest is `now`.
 
     So runs that are copied into a new execution lie in its lifetime, and each end is a distinct
     point.

@@ -37,7 +37,7 @@ class Order:
 
 
 def number(order_id: str) -> int:
-    """Return an order's number: 1 for ORD-1001; 0 for another format, which causes no fault."""
+    """Return an order's number: 1 for ORD-1001, and 0 for an ID in another format."""
     digits = order_id.removeprefix("ORD-")
     return int(digits) - 1000 if digits.isdigit() else 0
 

@@ -73,9 +73,9 @@ def redrives(request: HttpRequest, group: FailureGroup) -> PageSection:
 
 
 def under_way(request: HttpRequest, group: FailureGroup) -> GroupProgress | None:
-    """Return the newest started redrive's progress; None if it ended over a day ago.
+    """Return the progress of the group's newest redrive that is not a draft.
 
-    Return None also if no redrive was started.
+    Return None if there is none, or if the redrive ended over a day ago.
     """
     rows = scoped(request, Redrive.objects.filter(group=group))
     newest = rows.exclude(state=RedriveState.DRAFT).order_by("-created_at", "-id").first()
