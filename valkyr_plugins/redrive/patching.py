@@ -97,8 +97,8 @@ class Patched:
     """An entry's patch, and the value before and after it.
 
     The entry is rejected if there are `problems`. `checked` is false if the patch could not be
-    tried, because the inputs were never rendered or have values in the payload store. A large patch
-    that is sent is a StoredInput.
+    tried, because the value is unknown or has parts in the payload store. A large patch that is
+    sent is a StoredInput.
     """
 
     patch: dict[str, Any] | StoredInput

@@ -15,7 +15,7 @@ UNTRACED = ("/actuator/", "/metrics", "/static/")
 
 
 def traced(app: App) -> App:
-    """Return `app` with a span per HTTP request, except for UNTRACED paths and if spans are off."""
+    """Add a span to each HTTP request except UNTRACED paths; return `app` itself if spans are off."""
     if not switch.on():
         return app
     from valkyr_plugins.telemetry import spans

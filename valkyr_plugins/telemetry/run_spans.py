@@ -128,7 +128,7 @@ def _segment_of(state: SegmentState) -> Carried:
 
 
 def _sender(state: SegmentState, request: Any) -> SpanContext:
-    """Return the sender's span if its message has this trace and segment; else the start span."""
+    """Return `execution.start`, or the sender's span if its message has this trace and segment."""
     told = parent_of(str(request.get("traceparent") or "")) if request is not None else None
     if told is not None and told.trace_id == state.context.trace_id:
         spans.believe(int(told.trace_id, 16), told.flags)

@@ -138,7 +138,7 @@ def _unequal(name: str, one: Any, other: Any) -> Iterator[tuple[str, Any, Any]]:
 
 
 def shown(value: Any) -> Any:
-    """Return the value, or a string that describes a value that is too long or not valid JSON."""
+    """Return the value or, if it is too long or not valid JSON, a string that describes it."""
     try:
         text = payloads.dump(value, "value")
     except PayloadError:

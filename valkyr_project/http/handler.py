@@ -133,7 +133,7 @@ class Handler(ASGIHandler):
         return await sync_to_async(self.get_response, thread_sensitive=True)(request)
 
     def _answer(self, scope: Any, body: IO[bytes]) -> Any:
-        """Create the response, release the thread's database connection, then return the response."""
+        """Create and return the response, and release the thread's database connection."""
         set_script_prefix(get_script_prefix(scope))
         request_started.send(sender=type(self), scope=scope)
         request, refusal = self.create_request(scope, body)

@@ -134,7 +134,9 @@ class Trace:
         return TracedTask(options.id or scope.new_id(wanted), scope, places.here())
 
     def name_of(self, name: str) -> str:
-        """Return a task's name without `id=`: set by `calling`, the call's variable, or `name`."""
+        """Return the name of a task without `id=`: that of `calling`, the call's variable, or
+        `name`.
+        """
         named = "" if self._caller is places.user_frame() else places.variable()
         return self._names.get(self.scope) or named or name
 
@@ -186,7 +188,7 @@ class Trace:
             block.draw_line(task.goes_on())
 
     def read(self, value: Any) -> Rendered:
-        """Return the document's form of a value, and the tasks that it reads. Raises TracingError."""
+        """Return the document's form of a value, and the tasks it reads. Raises TracingError."""
         found = rendered(value)
         scope = self.scope
         for text in found.texts:
