@@ -101,7 +101,7 @@ def _of_dataclass(shape: Any) -> Iterator[tuple[str, ShapeMember]]:
 
 
 def plain(value: Any) -> Any:  # noqa: PLR0911 - one a kind
-    """Return a value as JSON types; members of dataclasses and values of other types are unchanged."""
+    """Return a value as JSON types; dataclasses' members and other types are unchanged."""
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json", by_alias=True)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
