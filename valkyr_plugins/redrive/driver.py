@@ -208,7 +208,7 @@ def _settle(redrive_id: UUID) -> int:
 def _one_by_one(redrive_id: UUID, batch: Batch, until: float) -> tuple[int, bool]:
     """Send the items that must be sent one by one.
 
-    Return how many were sent or skipped, and whether a limit was reached.
+    Return how many were sent or skipped, and whether the redrive is held back.
     """
     moved = 0
     for item in batch.one_by_one:
