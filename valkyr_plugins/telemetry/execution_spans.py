@@ -34,7 +34,7 @@ def tell_start(
     number: int,
     **_: Any,
 ) -> None:
-    """Make each execution's span `execution.start`, below the current span if it has this trace.
+    """Make each execution's span `execution.start`, below the current span if both share a trace.
 
     This span is the parent of the execution's other spans that have no closer parent.
     """

@@ -69,9 +69,8 @@ def fork(  # noqa: PLR0913 - one door for all forks
     unless given, and the version unless `version` is `latest` or a number. `named` says whether the
     caller may see the workflow, so that errors may name its steps and variables. `payload` is the
     changed payload, if the caller has stored it. The caller has checked the permissions (see
-    `change_of`). Raises NotFound, NoSuchPoint, WrongState (the origin was rolled back past the
-    checkpoint, or just now), Compensated, NotPublished, InvalidFork, and the errors of
-    `start_execution`.
+    `change_of`). Raises NotFound, NoSuchPoint, WrongState (the origin was rolled back),
+    Compensated, NotPublished, InvalidFork, and the errors of `start_execution`.
     """
     overrides = overrides or Overrides()
     origin = WorkflowExecution.objects.select_related("workflow").filter(pk=execution_id).first()

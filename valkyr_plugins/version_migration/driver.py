@@ -81,7 +81,7 @@ def turn(seconds: float = TURN_SECONDS) -> MigrationTurn:
 def carry_on(migration_id: UUID, until: float) -> MigrationTurn:
     """Try to move due executions until the monotonic time `until`; return the result.
 
-    At least one due execution is tried.
+    At least one due execution is tried, unless the migration cannot continue now.
     """
     done = MigrationTurn()
     while True:
