@@ -55,7 +55,7 @@ class AdminPage:
 
     @property
     def installed(self) -> bool:
-        """Return whether the plugin that provides the page is enabled; True without a plugin."""
+        """Return whether the page's plugin is enabled; True if the page belongs to no plugin."""
         return not self.plugin or self.plugin in plugins.chosen()
 
     def address(self, request: HttpRequest) -> str:

@@ -109,7 +109,7 @@ def override_steps(
 
 
 def _not_first(path: str, first: Iterable[str]) -> DefinitionProblem:
-    """Return the problem of changed inputs for a step with which the fork does not begin.
+    """Return the problem that a step has changed inputs, but the fork does not begin with it.
 
     `first` contains the steps with which it begins, or is empty if the caller may not see them.
     """

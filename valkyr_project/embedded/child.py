@@ -1,4 +1,4 @@
-"""Child processes in their own sessions, which do not outlive their supervisor."""
+"""Child processes, each in a separate session, which end with their supervisor."""
 
 import ctypes
 import os

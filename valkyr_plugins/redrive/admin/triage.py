@@ -44,7 +44,7 @@ def address(request: HttpRequest, group: FailureGroup) -> str:
 
 
 def redrives(request: HttpRequest, group: FailureGroup) -> PageSection:
-    """Return a section with the newest redrives of a group that the user may see."""
+    """Return a section with the group's newest redrives that the user may see."""
     rows = scoped(request, Redrive.objects.filter(group=group)).order_by("-created_at")
     return PageSection(
         gettext("Redrives"),
