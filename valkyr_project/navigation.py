@@ -1,4 +1,4 @@
-"""The admin's navigation: the side bar, tabs above related lists, and a page that links the rest.
+"""The admin's navigation: the side bar, tabs above related lists, and a page with all other links.
 
 The side bar has a section for each area of daily work: *Monitor*, *Build* and *Administer*. Lists
 that belong together share a row of tabs. All other pages have a card on the page *Administration*.

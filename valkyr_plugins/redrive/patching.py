@@ -207,7 +207,7 @@ def _subject(redrive: Redrive, entry: DeadLetterEntry) -> tuple[Any, Callable[[A
 def _input_problems(module: str, inputs: Any) -> list[str]:
     """Return the problems that the module finds in the inputs, without the inputs' values.
 
-    Requests and the control worker call this function, so its checks have a definition's budget.
+    Requests and the control worker call this function, so its checks share one definition's budget.
     """
     try:
         with one_definition():

@@ -30,8 +30,8 @@ class ShapeMember:
 def member(shape: Any, name: str, *, by_key: bool = False) -> ShapeMember | None:
     """Return the field with this name, or None if there is no such field.
 
-    If the value is not described, every name is a field of type Any. With `by_key`, the name is the
-    JSON key; otherwise, it may also be another attribute of the class.
+    If the annotation's fields are unknown, every name is a field of type Any. With `by_key`, the
+    name is the JSON key; otherwise, it may also be another attribute of the class.
     """
     fields = described(_bare(shape))
     if fields is None:
@@ -42,7 +42,7 @@ def member(shape: Any, name: str, *, by_key: bool = False) -> ShapeMember | None
 
 
 def names(shape: Any) -> list[str]:
-    """Return the names of a described value's fields; [] for any other value."""
+    """Return the names of an annotation's fields; [] if the annotation has no known fields."""
     return list(described(_bare(shape)) or ())
 
 
