@@ -100,8 +100,7 @@ def params(execution: WorkflowExecution, point: Point) -> dict[str, Any]:
 
 
 def variables_at(execution: WorkflowExecution, point: Point) -> dict[str, Any]:
-    """Return the variables at the point: from the last checkpoint before the point, and later
-    writes.
+    """Return the variables at the point, from the last checkpoint before it and later writes.
 
     Without such a checkpoint, the workflow's defaults are the start.
     """

@@ -93,7 +93,7 @@ def _payload(row: dict[str, str]) -> dict[str, Any]:
 
 
 def _item(text: str) -> dict[str, Any]:
-    """Return the item in a text such as `TEA-MINT:2:9.80`, as `{sku, quantity, price}`."""
+    """Return the item in a string such as `TEA-MINT:2:9.80`, as `{sku, quantity, price}`."""
     sku, quantity, price = text.split(":")
     return {"sku": sku, "quantity": int(quantity), "price": float(price)}
 
