@@ -98,7 +98,7 @@ def trace_of(execution_id: UUID) -> str:
 
 
 def tell_admission(sender: Any, executions: Sequence[Any], **_: Any) -> None:
-    """Make each execution's span `execution.admit`; for a new one, it begins at the creation."""
+    """Make each execution's span `execution.admit`, which begins at a new execution's creation."""
     learn([item.execution_id for item in executions])
     for item in executions:
         transaction.on_commit(partial(_tell_admission, item.execution_id, item.fresh), robust=True)
