@@ -1,8 +1,8 @@
 """A point in an execution's past, and the runs that belong to it. This module is pure.
 
-A run belongs to a point if it ended at or before the point. Every step starts after its
-predecessors were recorded, so a point that includes a run also includes all runs on which it
-depends.
+A run belongs to a point if it succeeded, was skipped or took an error edge by then. Every step
+starts after its predecessors were recorded, so a point that includes a run also includes all runs
+on which it depends.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
