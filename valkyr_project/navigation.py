@@ -83,7 +83,7 @@ def _flower(request: HttpRequest) -> str:
 
 
 def _unfiltered(request: HttpRequest) -> bool:
-    """Return whether the request is for the list of triggers without a filter by type."""
+    """Return whether the request is for the list of triggers, not filtered by type."""
     address = reverse("admin:executions_trigger_changelist")
     return request.path == address and "type__exact" not in request.GET
 

@@ -73,7 +73,7 @@ def ask(
     form: Mapping[str, str] | None = None,
     content: bytes | None = None,
 ) -> IssuerAnswer:
-    """Send a request; return the response with any status. Raises StepError if there is none.
+    """Send a request; return the response, whatever its status. Raises StepError on failure.
 
     `data` is sent as JSON, `form` as a form, and `content` unchanged.
     """
