@@ -129,7 +129,7 @@ def patches_of(redrive: Redrive, queue: Sequence[Queued]) -> dict[UUID, patching
 
 
 def _stored_changes(redrive_id: UUID) -> StoredInput | None:
-    """Store a redrive's overrides of steps once, if they are large; otherwise, return None.
+    """Store a redrive's overrides of steps, if large, and return the StoredInput; otherwise None.
 
     Raises PayloadStoreUnavailable and the errors of sealing.
     """

@@ -1,4 +1,4 @@
-"""Child processes, each in a separate session, which end with their supervisor."""
+"""Child processes that end with their supervisor, each in a separate session."""
 
 import ctypes
 import os

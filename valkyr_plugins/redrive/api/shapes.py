@@ -34,7 +34,9 @@ from valkyr_plugins.redrive.progress import progress
 
 
 class Choice(Body):
-    """A choice of dead letters with exactly one of three fields; only open dead letters count."""
+    """A choice of dead letters, made with exactly one of three fields; closed dead letters are
+    omitted.
+    """
 
     ids = serializers.ListField(child=Id(), required=False, min_length=1, max_length=MAX_IDS)
     filter = EntryFilters(required=False)
