@@ -116,7 +116,7 @@ def pooled(given: dict[str, Any], direct: str) -> dict[str, Any]:
 
     `direct` is the server's address behind the pooler; "" without a pooler. A pooler can use
     another session for each transaction, so no statement is prepared and no server-side cursor is
-    used. A pooler accepts no options either: the database's role has them.
+    used. A pooler accepts no session options either: the PostgreSQL role must have them.
     """
     options = {**given["OPTIONS"], "prepare_threshold": None if direct else ON_REQUEST}
     if not direct:

@@ -200,7 +200,7 @@ def _plain(value: object) -> object:
 
 
 def _harmless(value: Any) -> Any:
-    """Return an address without its query and without long parts; return other values unchanged."""
+    """Return an address without its query, with … for long parts; return other values unchanged."""
     if not isinstance(value, str) or not value.startswith("/"):
         return value
     return _OPAQUE.sub("…", urlsplit(value).path)

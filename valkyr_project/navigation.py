@@ -1,4 +1,4 @@
-"""The admin's navigation: the side bar, tabs above related lists, and a page that links the rest.
+"""The admin's navigation: the side bar, tabs above related lists, and a page with all other links.
 
 The side bar has a section for each area of daily work: *Monitor*, *Build* and *Administer*. Lists
 that belong together share a row of tabs. All other pages have a card on the page *Administration*.
@@ -55,7 +55,7 @@ class AdminPage:
 
     @property
     def installed(self) -> bool:
-        """Return whether the plugin that provides the page is enabled; True without a plugin."""
+        """Return whether the page's plugin is enabled; True if the page belongs to no plugin."""
         return not self.plugin or self.plugin in plugins.chosen()
 
     def address(self, request: HttpRequest) -> str:
@@ -83,7 +83,7 @@ def _flower(request: HttpRequest) -> str:
 
 
 def _unfiltered(request: HttpRequest) -> bool:
-    """Return whether the request is for the list of triggers without a filter by type."""
+    """Return whether the request is for the list of triggers, not filtered by type."""
     address = reverse("admin:executions_trigger_changelist")
     return request.path == address and "type__exact" not in request.GET
 

@@ -1,6 +1,6 @@
 """The admin's sign-in form, with a user name and a password.
 
-Attempts are counted together with the attempts for API tokens.
+Attempts are counted together with attempts to sign in to the API.
 """
 
 from typing import Any

@@ -37,7 +37,7 @@ admin.site.unregister(Group)
 class UserAddForm(UserCreationForm):
     """A form for a new user, without `autofocus`: Django's script focuses the first field.
 
-    With both, the order would be random, and browsers warn if the script is first.
+    If both set the focus, their order is random, and browsers warn if the script is first.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

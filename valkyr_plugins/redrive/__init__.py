@@ -1,4 +1,4 @@
-"""Redrives: requeue dead letters in bulk at a set rate, each of them once, despite crashes.
+"""Redrives: requeue dead letters in bulk at a set rate, each only once, despite crashes.
 
 `lifecycle` freezes the chosen dead letters in a draft and changes a redrive's state; `preview`
 shows its effects. The duty `driver` settles ended items, then sends the items that `progress`

@@ -35,7 +35,7 @@ def settle(redrive_id: UUID) -> Settled:
     """Settle a redrive's ended items; stop it after too many failures, or finish it.
 
     The redrive is finished when its last item has ended. Each call checks the next window of items;
-    after the last window, it begins again. So slow items do not delay others.
+    after the last window, the next call checks the first. So slow items do not delay others.
     """
     with transaction.atomic():
         redrive = items.claimed(redrive_id)
@@ -176,7 +176,7 @@ def turn(seconds: float = TURN_SECONDS) -> Turn:
 
 
 def carry_on(redrive_id: UUID, until: float) -> Turn:
-    """Settle items, then send batches, at least one, until the monotonic time `until`."""
+    """Settle items, then send at least one batch, and more until the monotonic time `until`."""
     done = Turn(moved=_settle(redrive_id))
     after = 0
     while True:
@@ -195,7 +195,7 @@ def carry_on(redrive_id: UUID, until: float) -> Turn:
 
 
 def _settle(redrive_id: UUID) -> int:
-    """Settle windows of items while time is left, at least one; return how many items ended."""
+    """Settle at least one window of items, and more in the time left; return how many ended."""
     until = time.monotonic() + SETTLE_SECONDS
     found = settle(redrive_id)
     ended = found.ended
@@ -208,7 +208,7 @@ def _settle(redrive_id: UUID) -> int:
 def _one_by_one(redrive_id: UUID, batch: Batch, until: float) -> tuple[int, bool]:
     """Send the items that must be sent one by one.
 
-    Return how many were sent or skipped, and whether a limit was reached.
+    Return how many were sent or skipped, and whether the redrive is held back.
     """
     moved = 0
     for item in batch.one_by_one:
@@ -222,7 +222,7 @@ def _one_by_one(redrive_id: UUID, batch: Batch, until: float) -> tuple[int, bool
 
 
 def _under_way() -> list[UUID]:
-    """Return the IDs of redrives that have work, in an order that rotates once per second."""
+    """Return the IDs of at most 100 redrives with work; their order rotates once per second."""
     rows = Redrive.objects.filter(busy=True).order_by("pk").values_list("pk", flat=True)
     ids = list(rows[:MOST])
     first = int(time.time()) % len(ids) if ids else 0

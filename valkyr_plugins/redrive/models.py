@@ -72,9 +72,9 @@ class Redrive(models.Model):
 
     `selection` is the original choice; the entries were frozen when the redrive was created. `rate`
     is per second; `canary` is the number of entries that are sent first. The redrive stops when
-    more than `stop_above` per cent of the last `stop_window` ended entries failed again.
-    `pace_since` and `pace_sent` are the state of the pacing, `recent` and `settled_to` that of the
-    driver; `busy` says that the driver has work. All counters are exact.
+    more than `stop_above` per cent of the canaries (default: 0), or of the last `stop_window` ended
+    entries, failed again. `pace_since` and `pace_sent` are the state of the pacing, `recent` and
+    `settled_to` that of the driver; `busy` says that the driver has work. All counters are exact.
     """
 
     AUDITED_AS = "Redrive"

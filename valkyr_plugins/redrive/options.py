@@ -51,13 +51,13 @@ class RedriveOptions:
     """The options of a redrive.
 
     `selection` is the original choice, for display; the entries are passed separately. With scope
-    FROM, an empty `from_step` is each entry's own step. `version` (pinned, latest or a number)
+    FROM, an empty `from_step` means each entry's own step. `version` (pinned, latest or a number)
     concerns new executions only. `overrides` is a JSON merge patch (RFC 7396) of the inputs of the
     step that runs first (scope EXECUTION: of the payload). `expression` computes each entry's patch
     from `inputs`, `error`, `attempts` and `entry`. `rate` is per second; without it, the redrive is
-    as fast as possible. The `canary` entries are sent first, and must end before the others. The
-    redrive stops when more than `stop_above` per cent of the last `stop_window` ended entries
-    failed again.
+    as fast as possible. `canary` entries are sent first, and must end before others are sent. The
+    redrive stops when more than `stop_above` per cent of the canaries (default: 0), or of the last
+    `stop_window` ended entries, failed again.
     """
 
     selection: Any = field(default_factory=dict)

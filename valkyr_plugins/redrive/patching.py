@@ -96,9 +96,9 @@ OF_APPROVAL = "the inputs of an approval cannot be changed"
 class Patched:
     """An entry's patch, and the value before and after it.
 
-    The entry is rejected if there are `problems`. `checked` is true if the patch was tried. It
-    cannot be tried on inputs that were never rendered, or that have values in the payload store. A
-    large patch that is sent is a StoredInput.
+    The entry is rejected if there are `problems`. `checked` is false if the patch could not be
+    tried, because the value is unknown or has parts in the payload store. A large patch that is
+    sent is a StoredInput.
     """
 
     patch: dict[str, Any] | StoredInput
@@ -207,7 +207,7 @@ def _subject(redrive: Redrive, entry: DeadLetterEntry) -> tuple[Any, Callable[[A
 def _input_problems(module: str, inputs: Any) -> list[str]:
     """Return the problems that the module finds in the inputs, without the inputs' values.
 
-    Requests and the control worker call this function, so its checks have a definition's budget.
+    Requests and the control worker call this function, so its checks share one definition's budget.
     """
     try:
         with one_definition():

@@ -27,7 +27,7 @@ MOST_CHANGES = 30
 
 
 def target_of(redrive: Redrive, workflow_id: UUID) -> WorkflowVersion | None:
-    """Return the version of a workflow that the redrive names; None if there is none.
+    """Return the workflow's version that the redrive names; None if there is no such version.
 
     The redrive must not be pinned.
     """
@@ -128,7 +128,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """A dead letter whose module would reject the changed inputs, and the reasons."""
+    """A dead letter whose inputs or payload cannot be changed as requested, and the reasons."""
 
     entry_id: UUID
     problems: list[str]
@@ -148,9 +148,9 @@ class VersionChange:
 class Preview:
     """The effects of a redrive: runs, skipped entries, repeated side effects, and duration.
 
-    `dead_letters` are the first 100 entries. Overrides were tried on `checked` of the first 1,000
-    entries, for at most half a second of CPU time; at most 100 rejects are listed. `seconds`
-    estimates how long sending takes or, if longer, running at limited concurrency.
+    `dead_letters` are the first 100 entries. Changes of inputs were tried on `checked` of the first
+    1,000 entries, for at most half a second of CPU time; at most 100 rejected entries are listed.
+    `seconds` estimates how long sending takes or, if longer, running at limited concurrency.
     """
 
     entries: int
@@ -167,7 +167,7 @@ class Preview:
 
 
 def preview(redrive_id: UUID) -> Preview:
-    """Preview a redrive's entries in their current state, without changes. Raises NotFound."""
+    """Preview a redrive's queued entries in their current state; write nothing. Raises NotFound."""
     redrive = Redrive.objects.filter(pk=redrive_id).first()
     if redrive is None:
         raise NotFound(f"There is no redrive {redrive_id}.")
@@ -265,7 +265,7 @@ def _again(redrive: Redrive, graph: Graph, step: str) -> list[Outside]:
 
 
 def _tried(redrive: Redrive, entries: Sequence[UUID]) -> tuple[list[Sample], list[Rejected], int]:
-    """Try the overrides on the first entries.
+    """Try the changes of inputs on the first open entries.
 
     Return the samples, the rejected entries and the number of entries that were tried.
     """
@@ -303,7 +303,7 @@ def _tried(redrive: Redrive, entries: Sequence[UUID]) -> tuple[list[Sample], lis
 
 
 def _seconds(redrive: Redrive, entries: Sequence[UUID], runs: int) -> float:
-    """Estimate the duration in seconds: to send or, if longer, to run at limited concurrency."""
+    """Estimate the seconds that sending takes or, if longer, running at limited concurrency."""
     row = statements.fetch_one(
         "measured", {"entries": list(entries[:MEASURED]), "workspace": redrive.workspace_id}
     )

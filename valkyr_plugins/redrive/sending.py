@@ -50,7 +50,7 @@ NOT_NEWEST = "The step has run again since, or the run was rolled back."
 
 @dataclass(slots=True)
 class Batch:
-    """The result of one batch; `last` is the ID of the last item that was read, or None."""
+    """The result of one batch; `last` is the ID of the last item read, None if none was read."""
 
     sent: int = 0
     skipped: int = 0
@@ -129,7 +129,7 @@ def patches_of(redrive: Redrive, queue: Sequence[Queued]) -> dict[UUID, patching
 
 
 def _stored_changes(redrive_id: UUID) -> StoredInput | None:
-    """Return the changes that all steps of a redrive share, stored once; None if none are large.
+    """Store a redrive's overrides of steps, if large, and return the StoredInput; otherwise None.
 
     Raises PayloadStoreUnavailable and the errors of sealing.
     """
@@ -144,7 +144,7 @@ def _stored_changes(redrive_id: UUID) -> StoredInput | None:
 
 
 def _keep_session() -> None:
-    """Keep the database connection while a file is written, because it holds the driver's lock."""
+    """Keep the database connection, which holds the driver's lock, while a payload is stored."""
 
 
 def _send(redrive: Redrive, queue: list[Queued], batch: Batch, changes: StoredInput | None) -> None:
@@ -209,7 +209,7 @@ def _send_together(
 def _with_stored(
     patches: dict[UUID, patching.Patched], changes: StoredInput | None
 ) -> dict[UUID, patching.Patched]:
-    """Return the patches, with the stored changes in place of the equal patch of each entry."""
+    """Return the patches, with the stored changes in place of each entry's equal patch."""
     if changes is None:
         return patches
     return {entry: replace(patched, patch=changes) for entry, patched in patches.items()}

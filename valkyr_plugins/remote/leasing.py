@@ -220,7 +220,7 @@ def _make_ready(reserved: _Reserved) -> _Ready | None:
 def _lease(
     ready: Sequence[_Ready], actor: Actor
 ) -> tuple[list[Leased], list[tuple[_Ready, Wait | Exception]]]:
-    """Lease runs; return them, and each run that a gate held back, with the answer of the gate.
+    """Lease runs; return them, and each run that a gate held back, with the gate's answer.
 
     The remaining runs may be leased later. Uses one transaction: a run becomes visible as leased
     together with its gates' permits.

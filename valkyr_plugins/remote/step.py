@@ -44,8 +44,8 @@ class RemoteStep(Module[RemoteInputs]):
 
     A remote runner is a program on any machine that requests work over HTTP. The workspace's egress
     rules do not apply to the runner, because it connects from its own machine. The step's queue
-    must be one of `VALKYR_REMOTE_QUEUES`; if there are several such queues, name one with `queue`
-    in the task. The runner gets all fields of `with` as inputs.
+    must be one of `VALKYR_REMOTE_QUEUES`; the default queue is `remote`, so name any other queue
+    with `queue` in the task. The runner gets all fields of `with` as inputs.
     """
 
     type: ClassVar[str] = "remote.step"

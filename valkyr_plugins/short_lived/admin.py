@@ -1,4 +1,4 @@
-"""The admin page that sends a user to an OAuth 2.0 server, to connect a credential."""
+"""The admin page with a link to an OAuth 2.0 server's consent page, to connect a credential."""
 
 from typing import Any
 from urllib.parse import urlsplit

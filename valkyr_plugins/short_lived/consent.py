@@ -31,7 +31,7 @@ MOST_PENDING = 5
 
 
 class ConsentFailed(Exception):
-    """The credential was not connected. The message, for pages, says why and what to do."""
+    """The credential was not connected. The message, shown on a page, says why and what to do."""
 
 
 def begin(session: Any, source: CredentialSource, redirect: str) -> str:

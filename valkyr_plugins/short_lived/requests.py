@@ -37,7 +37,7 @@ class IssuerAnswer:
         return found if isinstance(found, str) else ""
 
     def seconds(self, name: str) -> float:
-        """Return a number of seconds from the body; 0 if it is missing or not positive."""
+        """Return a number of seconds from the body; 0 if it is missing or not a positive number."""
         found = self.body.get(name)
         if isinstance(found, str) and found.isascii() and found.isdigit():
             found = int(found)
@@ -73,7 +73,7 @@ def ask(
     form: Mapping[str, str] | None = None,
     content: bytes | None = None,
 ) -> IssuerAnswer:
-    """Send a request; return the response with any status. Raises StepError if there is none.
+    """Send a request; return the response, whatever its status. Raises StepError on failure.
 
     `data` is sent as JSON, `form` as a form, and `content` unchanged.
     """

@@ -28,7 +28,7 @@ RENEW = "sys/leases/renew"
 
 @dataclass(frozen=True, slots=True, repr=False)
 class VaultState:
-    """The client token, its end (`time.monotonic()`), and the lease of the secret."""
+    """The client token, when to replace it (`time.monotonic()`), and the secret's lease."""
 
     token: str
     ends: float
@@ -152,10 +152,10 @@ def _ask(
 
 
 def _values(answer: IssuerAnswer, path: str) -> dict[str, str]:
-    """Return a secret's fields: texts unchanged, other values as JSON, without nulls.
+    """Return a secret's fields: strings unchanged, other values as JSON, and nulls omitted.
 
-    Version 2 of the KV engine nests the fields one level deeper. Raises StepError if there are
-    none.
+    Version 2 of the KV engine nests the fields one level deeper. Raises StepError if no field is
+    left.
     """
     data = answer.body.get("data")
     inner = data.get("data") if isinstance(data, dict) else None

@@ -167,7 +167,7 @@ def _checked(statement: str) -> str:
 
 
 def _explained(error: psycopg.Error, text: str, asked: SqlQuestion) -> str:
-    """Return the message of PostgreSQL, the position of the error, and what to do."""
+    """Return PostgreSQL's message, the position of the error, and what to do."""
     lines = [str(error.diag.message_primary or error).strip()]
     if "multiple commands" in lines[0]:
         return "There are several statements; expected one. Run them one after another."

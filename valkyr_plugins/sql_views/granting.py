@@ -61,7 +61,7 @@ class GrantedRole:
 def grant(
     role: str, slugs: Sequence[str], limits: RoleLimits, *, actor: Actor, reason: str = ""
 ) -> str:
-    """Let a role also read these workspaces; create the role if it is missing.
+    """Let a role also read these workspaces; create the role if it is missing, and set its limits.
 
     Return the password of a new role, or "" for an existing role. Raises NotFound for an unknown
     workspace, ValkyrError for a role that cannot be used, and ImproperlyConfigured if Valkyr's
@@ -90,8 +90,8 @@ def grant(
 def revoke(role: str, slugs: Sequence[str], *, actor: Actor, reason: str = "") -> bool:
     """Revoke a role's access to these workspaces, or to all if `slugs` is empty.
 
-    Drop the role and return True if no grant is left. Raises NotFound for an unknown workspace, or
-    if there is no such grant.
+    Drop the role and return True if no grant is left. Raises NotFound for an unknown workspace or
+    grant, and ImproperlyConfigured if Valkyr cannot drop the role.
     """
     places = [_workspace(slug).pk for slug in slugs]
     with transaction.atomic():

@@ -97,7 +97,7 @@ def is_installed() -> bool:
 def install() -> bool:
     """Create missing objects and recreate outdated ones; return whether anything was changed.
 
-    Raises ImproperlyConfigured, with a remedy, if rights or other objects in PostgreSQL prevent it.
+    Raises ImproperlyConfigured if roles cannot be created, or if other objects conflict.
     """
     with transaction.atomic():
         there = is_installed()

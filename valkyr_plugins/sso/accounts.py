@@ -29,8 +29,8 @@ def admit(claims: Mapping[str, Any], sso: SingleSignOn, request: Any) -> Any:
     """Return the user who signs in; memberships follow the provider's groups. Raises Refused.
 
     Uses one transaction; if two first sign-ins of a user are concurrent, only one creates the
-    account. The sessions and tokens of a rejected user who has an account are ended in another
-    transaction. The request provides the origin for the audit trail.
+    account. If a rejected user has an account, another transaction ends its sessions and revokes
+    its tokens. The request provides the origin for the audit trail.
     """
     try:
         try:
@@ -164,7 +164,7 @@ def _made(claims: Mapping[str, Any], email: str, sso: SingleSignOn, request: Any
 
 
 def _free_name(claims: Mapping[str, Any], issuer: str) -> str:
-    """Return the claimed user name or address, with a suffix if it is taken; or `person-<hash>`."""
+    """Return the claimed user name or address, with a suffix if taken; else `person-<hash>`."""
     mark = hashlib.sha256(f"{issuer}\n{claims['sub']}".encode()).hexdigest()[:12]
     for claim in ("preferred_username", "email"):
         name = claims.get(claim)

@@ -94,7 +94,7 @@ def _required(name: str, value: str) -> str:
 
 
 def groups_in(claims: Mapping[str, Any], claim: str) -> list[str]:
-    """Return the groups in a claim that is a list or a text; [] for any other value."""
+    """Return the groups in a claim that is a list or a string; [] for any other value."""
     value = claims.get(claim)
     if isinstance(value, str):
         return [value]

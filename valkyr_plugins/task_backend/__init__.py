@@ -1,1 +1,1 @@
-"""A backend of Django's Tasks framework: each enqueued task is an execution of one step."""
+"""A backend of Django's Tasks framework: each enqueued task runs as an execution of a workflow."""

@@ -131,7 +131,7 @@ def definition(shape: TaskShape) -> dict[str, Any]:
 
 
 def _name(shape: TaskShape) -> str:
-    """Return the task's path, with a backend or queue other than `default`, or `deferred`."""
+    """Return the task's path; add the backend and the queue, unless `default`, and `deferred`."""
     more = [name for name in (shape.backend, shape.queue) if name != "default"]
     more += ["deferred"] if shape.deferred else []
     return f"{shape.path} ({', '.join(more)})" if more else shape.path

@@ -11,7 +11,7 @@ from valkyr_plugins.task_backend.framework import AnyTask, InvalidTask, Task
 def registered_task(path: str) -> AnyTask:
     """Return the task at a path such as `shop.tasks.charge`.
 
-    Raises InvalidTask if the path names no object, or one that is not a task.
+    Raises InvalidTask if the path names no object, or an object that is not a task.
     """
     try:
         found = import_string(path)

@@ -145,7 +145,7 @@ def _runs(pk: UUID) -> Sequence[Run]:
 
 
 def _task(payload: Mapping[str, Any]) -> AnyTask:
-    """Return the task as it was enqueued, with its priority, queue and time."""
+    """Return the task as it was enqueued, with its priority, queue and start time."""
     after = payload.get("runAfter")
     return registered_task(payload["path"]).using(
         priority=payload["priority"],

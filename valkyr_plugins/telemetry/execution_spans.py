@@ -34,7 +34,7 @@ def tell_start(
     number: int,
     **_: Any,
 ) -> None:
-    """Make each execution's span `execution.start`: a child of its trace's current span, if any.
+    """Make each execution's span `execution.start`, below the current span if both share a trace.
 
     This span is the parent of the execution's other spans that have no closer parent.
     """
@@ -98,7 +98,7 @@ def trace_of(execution_id: UUID) -> str:
 
 
 def tell_admission(sender: Any, executions: Sequence[Any], **_: Any) -> None:
-    """Make each execution's span `execution.admit`: from creation, if it is new, to admission."""
+    """Make each execution's span `execution.admit`, which begins at a new execution's creation."""
     learn([item.execution_id for item in executions])
     for item in executions:
         transaction.on_commit(partial(_tell_admission, item.execution_id, item.fresh), robust=True)

@@ -31,7 +31,7 @@ def over(**_: Any) -> None:
 
 
 def resent(execution_ids: Sequence[UUID], **_: Any) -> None:
-    """Load the traces of executions whose segments will be sent again, in one query."""
+    """Load the trace IDs of executions whose segments will be sent again, in one query."""
     execution_spans.learn(execution_ids)
 
 

@@ -15,7 +15,7 @@ UNTRACED = ("/actuator/", "/metrics", "/static/")
 
 
 def traced(app: App) -> App:
-    """Return `app` with a span per HTTP request, except UNTRACED paths; if spans are off, `app`."""
+    """Add a span to each HTTP request, except UNTRACED paths; if spans are off, return `app`."""
     if not switch.on():
         return app
     from valkyr_plugins.telemetry import spans

@@ -1,7 +1,7 @@
 """The spans of a worker: `segment.run` for a message, `run.execute` for each run.
 
-Parents are derived from rows, so spans are not lost if a message is. The span that sent a message
-is the parent of `segment.run` only if both belong to the same trace. Otherwise, the span
+Parents are derived from rows, so spans are not lost if a message is. The sender's span is the
+parent of `segment.run` only if the message names this trace and segment. Otherwise, the span
 `execution.start` is.
 """
 
@@ -128,7 +128,7 @@ def _segment_of(state: SegmentState) -> Carried:
 
 
 def _sender(state: SegmentState, request: Any) -> SpanContext:
-    """Return the sender's span, if the message has this trace and segment, or `execution.start`."""
+    """Return `execution.start`, or the sender's span if its message has this trace and segment."""
     told = parent_of(str(request.get("traceparent") or "")) if request is not None else None
     if told is not None and told.trace_id == state.context.trace_id:
         spans.believe(int(told.trace_id, 16), told.flags)

@@ -107,7 +107,7 @@ def retention_hours() -> float:
 
 
 def expire() -> int:
-    """Delete checkpoints of executions whose retention is over; return the number, at most 100,000.
+    """Delete checkpoints whose retention is over; return their number, at most 100,000.
 
     An unfinished execution keeps its checkpoints, and a fork keeps its first one.
     """

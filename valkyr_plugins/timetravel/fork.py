@@ -68,9 +68,9 @@ def fork(  # noqa: PLR0913 - one door for all forks
     in any state, and does not change. The fork inherits the trigger type, the labels, the priority
     unless given, and the version unless `version` is `latest` or a number. `named` says whether the
     caller may see the workflow, so that errors may name its steps and variables. `payload` is the
-    changed payload, if the caller stored it before its transaction. The caller has checked the
-    permissions (see `change_of`). Raises NotFound, NoSuchPoint, WrongState (the execution was
-    rolled back past the checkpoint), Compensated, InvalidFork, and the errors of `start_execution`.
+    changed payload, if the caller has stored it. The caller has checked the permissions (see
+    `change_of`). Raises NotFound, NoSuchPoint, WrongState (the origin was rolled back),
+    Compensated, NotPublished, InvalidFork, and the errors of `start_execution`.
     """
     overrides = overrides or Overrides()
     origin = WorkflowExecution.objects.select_related("workflow").filter(pk=execution_id).first()
@@ -183,11 +183,11 @@ class _Beginning:
 
     @property
     def label(self) -> str:
-        """Return a text for the fork's beginning, such as `before charge.main` or `start`."""
+        """Return a label for the fork's beginning, such as `before charge.main` or `start`."""
         return self.point.label if self.point else "start"
 
     def prepare(self, made: WorkflowExecution) -> None:
-        """Copy the past into the new execution, in its transaction, before any step can run."""
+        """Copy the past into the new execution, in the transaction that starts the execution."""
         version = compiled(made.version_id)
         variables = dict(version.graph.variables)
         if self.point is not None:
@@ -290,7 +290,7 @@ def _require_steps(
 
 
 def replay(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecution:
-    """Start a new execution with this one's version, payload, priority, labels and trigger type.
+    """Start an execution with another one's version, payload, priority, labels and trigger type.
 
     Raises NotFound, and the errors of `start_execution`.
     """

@@ -85,7 +85,7 @@ def override_steps(
 ) -> None:
     """Plan the first steps of the fork, with their changed inputs.
 
-    Raises InvalidFork if the inputs of another step are changed.
+    Raises InvalidFork for changed inputs of any other step, and ApprovalNeeded for an approval.
     """
     insert_first(made)
     rows = Run.objects.filter(execution_id=made.pk, state="PENDING")
@@ -109,7 +109,7 @@ def override_steps(
 
 
 def _not_first(path: str, first: Iterable[str]) -> DefinitionProblem:
-    """Return the problem of changed inputs for a step with which the fork does not begin.
+    """Return the problem that a step has changed inputs, but the fork does not begin with it.
 
     `first` contains the steps with which it begins, or is empty if the caller may not see them.
     """
@@ -184,7 +184,7 @@ def asked_again(origin: WorkflowExecution, version: Compiled, point: Point) -> P
 
     `version` is the version that the fork runs. An approval is kept if all steps after it had ended
     by the point, so that no step runs under it. A step that waited for a child execution counts as
-    an approval if a user decided in the child.
+    an approval if a user decided in the child, or if the child's records are gone.
     """
     while True:
         told = restore_points.params(origin, point)

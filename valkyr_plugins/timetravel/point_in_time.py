@@ -1,8 +1,8 @@
 """A point in an execution's past, and the runs that belong to it. This module is pure.
 
-A run belongs to a point if it ended at or before the point. Every step starts after its
-predecessors were recorded, so a point that includes a run also includes all runs on which it
-depends.
+A run belongs to a point if it succeeded, was skipped or took an error edge by then. Every step
+starts after its predecessors were recorded, so a point that includes a run also includes all runs
+on which it depends.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -58,7 +58,7 @@ def written(
 def retimed(
     spans: Sequence[tuple[datetime, datetime | None]], now: datetime
 ) -> list[tuple[datetime, datetime | None]]:
-    """Return the same spans in the same order, with all times 1 µs apart; the last is `now`.
+    """Return the same spans in the same order, with all times 1 µs apart; the latest is `now`.
 
     So runs that are copied into a new execution lie in its lifetime, and each end is a distinct
     point.

@@ -100,9 +100,9 @@ def params(execution: WorkflowExecution, point: Point) -> dict[str, Any]:
 
 
 def variables_at(execution: WorkflowExecution, point: Point) -> dict[str, Any]:
-    """Return the variables at the point, computed from the last checkpoint and later writes.
+    """Return the variables at the point, from the last checkpoint before it and later writes.
 
-    Without a checkpoint before the point, the workflow's defaults are the start.
+    Without such a checkpoint, the workflow's defaults are the start.
     """
     graph = compiled(execution.version_id).graph
     checkpoint = (

@@ -103,7 +103,7 @@ class Difference:
 
 @dataclass(slots=True)
 class Verification:
-    """The number of steps rendered again, whether everything was compared, and the differences."""
+    """The number of runs rendered again, whether everything was compared, and the differences."""
 
     steps: int = 0
     complete: bool = True
@@ -138,7 +138,7 @@ def _unequal(name: str, one: Any, other: Any) -> Iterator[tuple[str, Any, Any]]:
 
 
 def shown(value: Any) -> Any:
-    """Return a value, or a text with its size and its hash if it is too long for a list."""
+    """Return the value or, if it is too long or not valid JSON, a string that describes it."""
     try:
         text = payloads.dump(value, "value")
     except PayloadError:

@@ -211,7 +211,7 @@ def _compare(
 
 
 def _seen(past: _Past, run: Run, step: Step) -> Sequence[dict[str, Any]]:
-    """Return the states of the variables that a step may have read; if it reads none, the first."""
+    """Return the variable states that a step may have read; only the first if it reads none."""
     if not step.reads_vars:
         return past.variables.states[:1]
     ready = past.ready_at.get(run.segment, run.queued_at)

@@ -62,7 +62,7 @@ def drive_alone() -> MigrationTurn:
 
 
 def turn(seconds: float = TURN_SECONDS) -> MigrationTurn:
-    """Give each running migration its share of the turn's time; return the result."""
+    """Give each of at most 100 running migrations its share of the turn; return the result."""
     done = MigrationTurn()
     rows = ExecutionMigration.objects.filter(state=MigrationState.RUNNING).order_by("pk")
     ids = list(rows.values_list("pk", flat=True)[:MOST])
@@ -81,7 +81,7 @@ def turn(seconds: float = TURN_SECONDS) -> MigrationTurn:
 def carry_on(migration_id: UUID, until: float) -> MigrationTurn:
     """Try to move due executions until the monotonic time `until`; return the result.
 
-    At least one due execution is tried.
+    At least one due execution is tried, unless the migration cannot continue now.
     """
     done = MigrationTurn()
     while True:

@@ -40,7 +40,7 @@ FORGOTTEN_AT_ONCE = 100
 
 
 def make(workflow: Workflow, plan: MigrationPlan, *, actor: Actor) -> ExecutionMigration:
-    """Create a draft that lists the version's live executions, at most the oldest `MOST`.
+    """Create a draft of the version's live executions, or of `plan.ids`: at most the oldest `MOST`.
 
     A draft that is not started is deleted after a day. Raises NotFound or InvalidMigration.
     """

@@ -19,7 +19,7 @@ class MigrationPace:
 def due(pace: MigrationPace, rate: float, now: datetime) -> tuple[int, MigrationPace]:
     """Return the number of executions to try now at `rate` per second, and the next pace.
 
-    Tries are counted from `since`, so rounding adds no error; at most 5 s of a delay are caught up.
+    Tries are counted from `since`, so rounding adds no error; at most 5 s of tries are caught up.
     """
     if pace.since is None:
         return 1, MigrationPace(now, 0)

@@ -43,7 +43,7 @@ SENTENCES = (
 
 
 def text_answer(prompt: str) -> str:
-    """Return a text on the chapter and keywords; a placeholder for a first draft on methods."""
+    """Return Markdown on the chapter and keywords; a placeholder for a first draft on methods."""
     chapter = line(prompt, "Chapter") or "An answer"
     if "method" in chapter.lower() and "Improve" not in prompt:
         return f"{chapter} will be told later"

@@ -37,7 +37,7 @@ class Order:
 
 
 def number(order_id: str) -> int:
-    """Return an order's number: 1 for ORD-1001; 0 for another format, which causes no fault."""
+    """Return an order's number: 1 for ORD-1001, and 0 for an ID in another format."""
     digits = order_id.removeprefix("ORD-")
     return int(digits) - 1000 if digits.isdigit() else 0
 
@@ -93,7 +93,7 @@ def _payload(row: dict[str, str]) -> dict[str, Any]:
 
 
 def _item(text: str) -> dict[str, Any]:
-    """Return the item in a text such as `TEA-MINT:2:9.80`, as `{sku, quantity, price}`."""
+    """Return the item in a string such as `TEA-MINT:2:9.80`, as `{sku, quantity, price}`."""
     sku, quantity, price = text.split(":")
     return {"sku": sku, "quantity": int(quantity), "price": float(price)}
 

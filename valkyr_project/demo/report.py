@@ -23,7 +23,7 @@ class Fact:
 
     @property
     def good(self) -> bool:
-        """Return whether the figure is as expected, or any figure is acceptable."""
+        """Return whether the figure is as expected; True if any figure is acceptable."""
         return self.expected in (None, self.found)
 
     def line(self) -> str:

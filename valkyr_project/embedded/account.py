@@ -69,7 +69,7 @@ class Account:
 
 
 def server_account() -> Account:
-    """Return the account for servers. Raises ServerError if root finds no unprivileged one."""
+    """Return the account for servers. Raises ServerError if root has no unprivileged account."""
     uid = os.geteuid()
     if uid != 0:
         return Account(uid, os.getegid(), str(uid), is_ours=True)

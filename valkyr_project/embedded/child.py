@@ -1,4 +1,4 @@
-"""Child processes in their own sessions, which do not outlive their supervisor."""
+"""Child processes that end with their supervisor, each in a separate session."""
 
 import ctypes
 import os

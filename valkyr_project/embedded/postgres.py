@@ -178,8 +178,8 @@ class Postgres:
     def _drop_foreign_pid_file(self) -> None:
         """Remove a postmaster.pid that does not name a running PostgreSQL.
 
-        If its number belongs to another program, PostgreSQL would take that program for its own
-        postmaster and refuse to start.
+        If the process ID in the file belongs to another program, PostgreSQL would take that program
+        for its own postmaster and refuse to start.
         """
         file = self._place.data / "postmaster.pid"
         try:

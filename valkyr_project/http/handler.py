@@ -28,9 +28,9 @@ from valkyr_project.http.places import Overloaded, RequestPlace
 
 
 class DisconnectWatch:
-    """Detects, from its first call in the request's thread on, that the client disconnected.
+    """Detects that the client disconnected; the first call begins the watch.
 
-    `receive` is the request's ASGI channel, whose body has been read.
+    `receive` is the ASGI channel of a request whose body has been read.
     """
 
     def __init__(self, receive: Any) -> None:
@@ -133,7 +133,7 @@ class Handler(ASGIHandler):
         return await sync_to_async(self.get_response, thread_sensitive=True)(request)
 
     def _answer(self, scope: Any, body: IO[bytes]) -> Any:
-        """Create the response, release the thread's database connection, return the response."""
+        """Create and return the response, and release the thread's database connection."""
         set_script_prefix(get_script_prefix(scope))
         request_started.send(sender=type(self), scope=scope)
         request, refusal = self.create_request(scope, body)

@@ -1,4 +1,4 @@
-"""Limit the concurrent requests, and reject further ones with a 503 and Retry-After.
+"""Limit the concurrent requests; reject those that wait too long with a 503 and Retry-After.
 
 Pages of the admin and the studio, health checks and `urgent` endpoints are never rejected.
 """

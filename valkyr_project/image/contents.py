@@ -1,4 +1,4 @@
-"""What the image contains: Django, the apps, and modules that processes import at their start."""
+"""The contents of the image: Django, the apps, and modules that processes import at their start."""
 
 from importlib import import_module
 from importlib.util import find_spec

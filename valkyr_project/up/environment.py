@@ -32,7 +32,7 @@ class StackCredentials:
     """The keys of the installation, and the passwords of its administrator and of Flower.
 
     `password_is_ours` is true if the administrator's password was generated here; `key_file` holds
-    the generated key that seals secrets, or is None if the environment names one.
+    the generated installation key, and is None if the environment names a key.
     """
 
     secret_key: str
@@ -79,7 +79,7 @@ def _check_for_flower(found: StackCredentials) -> None:
 
 
 def _key_file(home: Path) -> Path:
-    """Return the file of the installation's key, created at the first start."""
+    """Return the file of the installation key, which is created at the first start."""
     path = home.resolve() / KEY_FILE
     if not _is_private(path):
         write_private(path, base64.b64encode(secrets.token_bytes(32)).decode() + "\n")

@@ -70,7 +70,7 @@ def _locked(lock: IO[str]) -> bool:
 
 
 def running(path: Path) -> dict[str, Any] | None:
-    """Return the announcement of the stack that is running in `path`; None if none is.
+    """Return the announcement of the stack running in `path`; None if no stack is running.
 
     The announcement's keys are pid, url, flower_url, database_url, redis_url and ready. It is empty
     until the stack writes it.

@@ -30,8 +30,8 @@ class ShapeMember:
 def member(shape: Any, name: str, *, by_key: bool = False) -> ShapeMember | None:
     """Return the field with this name, or None if there is no such field.
 
-    If the value is not described, every name is a field of type Any. With `by_key`, the name is the
-    JSON key; otherwise, it may also be another attribute of the class.
+    If the annotation's fields are unknown, every name is a field of type Any. With `by_key`, the
+    name is the JSON key; otherwise, it may also be another attribute of the class.
     """
     fields = described(_bare(shape))
     if fields is None:
@@ -42,7 +42,7 @@ def member(shape: Any, name: str, *, by_key: bool = False) -> ShapeMember | None
 
 
 def names(shape: Any) -> list[str]:
-    """Return the names of a described value's fields; [] for any other value."""
+    """Return the names of an annotation's fields; [] if the annotation has no known fields."""
     return list(described(_bare(shape)) or ())
 
 
@@ -101,7 +101,7 @@ def _of_dataclass(shape: Any) -> Iterator[tuple[str, ShapeMember]]:
 
 
 def plain(value: Any) -> Any:  # noqa: PLR0911 - one a kind
-    """Return a Python value as JSON; handles and JSON values are returned unchanged."""
+    """Return a value as JSON types; dataclasses' members and other types are unchanged."""
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json", by_alias=True)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):

@@ -1,7 +1,7 @@
 """One trace: run a workflow's function and record its calls as tasks with edges.
 
-A task runs after the tasks whose results it reads. If it reads none since the last line above it,
-it runs after that line. `after=` sets the edges explicitly.
+A task runs after the tasks whose results it reads. A task that reads no result from below the last
+barrier runs after that barrier. `after=` sets the edges explicitly.
 """
 
 import re
@@ -134,15 +134,15 @@ class Trace:
         return TracedTask(options.id or scope.new_id(wanted), scope, places.here())
 
     def name_of(self, name: str) -> str:
-        """Return the name of a task without `id=`: the variable of the call, or `name`."""
+        """Return a task's name without `id=`: from `calling`, the call's variable, or `name`."""
         named = "" if self._caller is places.user_frame() else places.variable()
         return self._names.get(self.scope) or named or name
 
     @contextmanager
     def calling(self, name: str = "") -> Iterator[None]:
-        """Within the block, record calls of a body at the line that calls its construct.
+        """Within the block, do not name a body's task after the variable of the construct's call.
 
-        `name` is the name of the body's task, in place of the name of its variable.
+        If `name` is given, it is the name of the body's task.
         """
         was, self._caller = self._caller, places.user_frame()
         self._names[self.scope] = name
@@ -186,7 +186,7 @@ class Trace:
             block.draw_line(task.goes_on())
 
     def read(self, value: Any) -> Rendered:
-        """Return a value as in the document, with the tasks that it reads. Raises TracingError."""
+        """Return the document's form of a value, and the tasks it reads. Raises TracingError."""
         found = rendered(value)
         scope = self.scope
         for text in found.texts:

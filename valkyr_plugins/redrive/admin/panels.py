@@ -134,7 +134,7 @@ def counts(redrive: Redrive) -> PageSection:
 
 
 def chosen(request: HttpRequest, redrive: Redrive) -> PageSection:
-    """Return a section with the newest items, of only one state if the URL names one."""
+    """Return a section with the newest items; if the URL names a state, only those in the state."""
     state = request.GET.get("items", "")
     rows = RedriveItem.objects.filter(redrive=redrive).select_related("entry", "again")
     if state in ItemState.values:

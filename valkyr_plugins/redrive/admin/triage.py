@@ -44,7 +44,7 @@ def address(request: HttpRequest, group: FailureGroup) -> str:
 
 
 def redrives(request: HttpRequest, group: FailureGroup) -> PageSection:
-    """Return a section with the newest redrives of a group that the user may see."""
+    """Return a section with the group's newest redrives that the user may see."""
     rows = scoped(request, Redrive.objects.filter(group=group)).order_by("-created_at")
     return PageSection(
         gettext("Redrives"),
@@ -73,9 +73,9 @@ def redrives(request: HttpRequest, group: FailureGroup) -> PageSection:
 
 
 def under_way(request: HttpRequest, group: FailureGroup) -> GroupProgress | None:
-    """Return the newest started redrive's progress; None if it ended over a day ago.
+    """Return the progress of the group's newest redrive that is not a draft.
 
-    Return None also if no redrive was started.
+    Return None if there is none, or if the redrive ended over a day ago.
     """
     rows = scoped(request, Redrive.objects.filter(group=group))
     newest = rows.exclude(state=RedriveState.DRAFT).order_by("-created_at", "-id").first()

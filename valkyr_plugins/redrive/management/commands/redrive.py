@@ -123,7 +123,7 @@ class Command(CommandWithExamples):
             raise CommandError(_ending(redrive))
 
     def _followed(self, redrive: Redrive) -> Iterator[str]:
-        """Yield a line whenever the progress changes, until the redrive ends or stops."""
+        """Yield a line for each change until the end or a stop, and a hint if nothing changes."""
         last, quiet = "", 0
         while True:
             redrive.refresh_from_db()
