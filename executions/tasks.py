@@ -74,5 +74,5 @@ def clear_browser_sessions() -> int:
 
 @task("executions.expire_told")
 def expire_told() -> dict[str, int]:
-    """Delete old events and resolved refused messages every hour; return the numbers."""
+    """Delete old delivered events and resolved refused messages hourly; return the numbers."""
     return retention.expire()

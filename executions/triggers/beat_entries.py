@@ -29,7 +29,8 @@ DESCRIPTION = (
 
 
 def settings_of(trigger: Trigger) -> Mapping[str, Any]:
-    """Return the trigger's settings with beat's changes; a pause may delay `startAt` to its end."""
+    """Return the trigger's settings with beat's changes; `startAt` is never before a pause's end.
+    """
     settings: dict[str, Any] = trigger.settings | (trigger.beat or {})
     paused = trigger.paused_until
     if paused is not None:

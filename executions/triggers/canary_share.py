@@ -65,7 +65,7 @@ def by_version(requests: Sequence[StartRequest]) -> Iterator[tuple[StartRequest,
 
 
 def _customers(request: StartRequest, payload_list: Sequence[Any]) -> list[str | None]:
-    """Return the concurrency keys as texts, and None for payloads without a key.
+    """Return the concurrency keys as strings, and None for payloads without a key.
 
     If a key cannot be rendered, all are None: the start is rejected later.
     """

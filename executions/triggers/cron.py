@@ -63,9 +63,10 @@ _served_now: ContextVar[frozenset[UUID]] = ContextVar("triggers served now", def
 def start_due(trigger_id: UUID, *, patient: bool = True) -> int:
     """Start or skip the trigger's due ticks, oldest first; return their number, at most 100.
 
-    A tick that exceeds a quota stays QUEUED. All queued ticks of a disabled or paused trigger are
-    skipped and not counted. Unless `patient` is set, a trigger locked by another process is left
-    out. An execution that ends as it starts calls this again, but the outer call does the rest.
+    A tick that exceeds a quota stays QUEUED. All queued ticks of a disabled or paused trigger, or
+    of an archived workflow, are skipped and not counted. Unless `patient` is set, a trigger locked
+    by another process is left out. An inner call for the same trigger, when an execution ends as it
+    starts, does nothing.
     """
     if trigger_id in _served_now.get():
         return 0

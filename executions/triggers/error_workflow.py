@@ -30,9 +30,9 @@ MAX_MESSAGE = 10_000
 
 @receiver(execution_failed)
 def notify(sender: Any, execution: WorkflowExecution, **_: Any) -> None:
-    """Start the error workflow of an execution that failed or timed out.
+    """Start the error workflow of an execution that failed or timed out, if its version names one.
 
-    Do nothing for a test run, or for an error workflow that failed itself.
+    Do nothing for a test run, or for an execution of an error workflow.
     """
     if execution.failure_of_id is not None:
         return

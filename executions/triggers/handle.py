@@ -25,7 +25,8 @@ FIRST_LOOK, LONGEST_LOOK = 0.01, 1.0
 class ExecutionFailed(ValkyrError):
     """An execution ended without success.
 
-    `state` is FAILED, CANCELLED or TIMEOUT; `step` and `error_type` are "" if no step failed.
+    `state` is FAILED, CANCELLED or TIMEOUT. `step` and `error_type` are those of the failed step;
+    they are "" unless `state` is FAILED and a step failed.
     """
 
     code = "execution_failed"

@@ -139,7 +139,10 @@ def check(version: Compiled, payload: Any, prefix: str = "params") -> str:
 
 
 def check_schema(version: Compiled, payload: Any, prefix: str) -> None:
-    """Raise InvalidPayload if a payload or a StoredInput violates the version's input schema."""
+    """Raise InvalidPayload if a payload violates the version's input schema.
+
+    Also raises it if a schema exists and a StoredInput is too large to be checked.
+    """
     if isinstance(payload, StoredInput) and not payload.loaded and version.input_schema is not None:
         message = (
             "The payload is in the payload store and too large to be checked against the "

@@ -223,7 +223,7 @@ def owe_execution(
     key: str,
     reason: str,
 ) -> WorkflowExecution:
-    """Insert the execution of an error workflow, which waits for admission.
+    """Insert an execution of an error workflow; the execution waits for admission.
 
     It takes no lock and counts against no quota, so it can join the transaction in which another
     execution ends. If its concurrency key is taken, the execution waits, regardless of the rule for

@@ -78,7 +78,7 @@ class WebhookRequest:
 
 @dataclass(frozen=True, slots=True)
 class Authentic:
-    """The trigger of an authenticated request; `signed` is the text's digest, None for a token."""
+    """The trigger of an authenticated request; `signed` is the signed text's digest, or None."""
 
     trigger: Trigger
     signed: str | None

@@ -20,7 +20,10 @@ from prometheus_client.registry import REGISTRY
 
 
 def keep_in_files(folder: Path, identify: Callable[[], str]) -> None:
-    """Count in files of this folder, one file for each result of `identify`, starting at zero."""
+    """Count in files of this folder from now on, one for each result of `identify`.
+
+    Counts that were made before are lost.
+    """
     made = [one for one in REGISTRY._collector_to_names if isinstance(one, MetricWrapperBase)]
     for metric in filter(MetricWrapperBase._is_parent, made):
         metric.clear()

@@ -1,7 +1,7 @@
 """Turn ready steps into Celery messages: single segments, chains across queues, and chords.
 
-A canvas is computed from the graph alone, and saves messages and planning. The rows always decide
-whether a step runs.
+A canvas is computed from the graph and the packing rules, without a look at the runs; it saves
+messages and planning. The runs' rows always decide whether a step runs.
 """
 
 from dataclasses import dataclass

@@ -24,7 +24,7 @@ LONGEST_TARGET = 300  # characters of a circuit's target, and of what a failed s
 
 
 def storable_text(text: str, limit: int) -> str:
-    """Replace NUL and lone surrogates in a text, and end it with `…` if it exceeds `limit`."""
+    """Replace NUL and lone surrogates in a string, and cut it at `limit`, with a final `…`."""
     clean = text[: limit + 1].replace("\x00", "\N{REPLACEMENT CHARACTER}")
     clean = clean.encode("utf-8", "replace").decode("utf-8")
     return clean if len(clean) <= limit else f"{clean[: limit - 1]}…"

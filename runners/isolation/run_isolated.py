@@ -1,4 +1,4 @@
-"""Run a suspect step in a separate process, wait until the process ends, and find the cause."""
+"""Run a suspect step in a separate process, wait for the step's end, and find a crash's cause."""
 
 import logging
 import random

@@ -53,8 +53,8 @@ class IntakeCount:
 def take(trigger_id: UUID, message: QueueMessage) -> IntakeCount:
     """Start an execution for a message, refuse the message, or postpone it. Raises NotFound.
 
-    A redelivered message does not start a second execution, if the sender's ID or a lasting token
-    identifies it.
+    A redelivered message does not start a second execution, if the ID that its sender set or a
+    lasting token identifies it.
     """
     trigger = queue_trigger(trigger_id)
     if not trigger.enabled:
