@@ -456,9 +456,9 @@ class Module(Generic[InputsT]):
 
 
 def as_result(value: Result | Wait | BaseModel | Mapping[str, Any] | None) -> Result | Wait:
-    """Convert the value that `execute` returned to a `Result` or `Wait`.
+    """Convert the value that `execute` or `woken` returned to a `Result` or `Wait`.
 
-    Raises StepError for any other value.
+    Raises StepError if the value has another type.
     """
     if isinstance(value, Result | Wait):
         return value

@@ -259,10 +259,11 @@ class SubworkflowOutputs(ModuleOutputs):
 
 
 class Subworkflow(WaitingModule):
-    """Runs another workflow of the workspace as a child execution, and waits for it to end.
+    """Runs another workflow of the workspace as a child execution, and by default waits for its
+    end.
 
     A child inherits its parent's priority and kind of trigger. It starts immediately, without a
-    slot or a concurrency key. If the child fails, is cancelled or times out, the step fails
+    slot or a concurrency key. If the child fails, is cancelled or times out, the waiting step fails
     permanently and can take its `error` edge. If the parent is cancelled or times out, its children
     are cancelled; a pause does not affect them. If you requeue the child's dead letter, the child
     continues, but its parent does not. If you requeue the parent's step, it starts a new child.

@@ -1,4 +1,4 @@
-"""Remove a workspace's rows from a database that it left, or from the target of an aborted move.
+"""Copy a workspace's late rows; delete the rows in the database it left or in an aborted target.
 
 The rows of live executions are deleted first, because the sweeper of that database reads them until
 then.
