@@ -32,7 +32,7 @@ def run_job(job_id: str) -> None:
 
 @task("executions.start_ticks")
 def start_ticks() -> dict[str, int]:
-    """Record fire times that have no tick and start due ticks, every 5 s; return the counts."""
+    """Apply beat's changes, record fire times and start due ticks every 5 s; return the counts."""
     return cron.tend()
 
 

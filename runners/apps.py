@@ -18,9 +18,7 @@ class RunnersConfig(ApiConfig):
     }
 
     def ready(self) -> None:
-        """Declare plugins' modules; register the catalog, checks, receivers and the partitioned
-        table.
-        """
+        """Declare plugins' modules; register the catalog, checks, receivers and partitions."""
         from executions.definition import catalog
         from executions.plugins import plugins
         from runners import checks, receivers  # noqa: F401 - connect on import

@@ -1,7 +1,7 @@
 """Error workflows: a failed or timed-out execution starts the workflow that its version names.
 
-The transaction that ends the execution also inserts the new, waiting execution, so both are
-committed or neither. After the commit, the new execution is admitted. A fault in an error workflow
+The transaction that ends the execution also inserts the new, waiting execution, so either both or
+neither are committed. After the commit, the new execution is admitted. A fault in an error workflow
 never prevents an execution from ending.
 """
 

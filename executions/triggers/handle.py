@@ -25,8 +25,7 @@ FIRST_LOOK, LONGEST_LOOK = 0.01, 1.0
 class ExecutionFailed(ValkyrError):
     """An execution ended without success.
 
-    `state` is FAILED, CANCELLED or TIMEOUT. `step` and `error_type` are those of the failed step;
-    they are "" unless `state` is FAILED and a step failed.
+    `state` is FAILED, CANCELLED or TIMEOUT; only FAILED can have a `step` and an `error_type`.
     """
 
     code = "execution_failed"

@@ -128,7 +128,7 @@ def chosen_version(
 def check(version: Compiled, payload: Any, prefix: str = "params") -> str:
     """Return the canonical JSON for the execution's row: the payload, or the reference to it.
 
-    Raises InvalidPayload if it cannot be stored or violates the version's input schema.
+    Raises InvalidPayload if the payload cannot be stored, and the errors of `check_schema`.
     """
     try:
         text = payloads.dump(row_of(payload), "payload", row_limit())
@@ -139,10 +139,7 @@ def check(version: Compiled, payload: Any, prefix: str = "params") -> str:
 
 
 def check_schema(version: Compiled, payload: Any, prefix: str) -> None:
-    """Raise InvalidPayload if a payload violates the version's input schema.
-
-    Also raises it if a schema exists and a StoredInput is too large to be checked.
-    """
+    """Raise InvalidPayload if a payload violates the input schema or is too large to be checked."""
     if isinstance(payload, StoredInput) and not payload.loaded and version.input_schema is not None:
         message = (
             "The payload is in the payload store and too large to be checked against the "

@@ -153,7 +153,7 @@ def start_child(
 ) -> WorkflowExecution:
     """Start one execution as a child of `parent`, once per key; the caller holds the parent's lock.
 
-    The child runs at once. It needs no slot, because its root has one, and has no concurrency key.
+    The child runs at once. It has no concurrency key, and needs no slot, because its root has one.
     Raises InvalidPayload, NotPublished, WorkflowDisabled, or NotFound (version).
     """
     request = StartRequest(

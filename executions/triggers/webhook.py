@@ -78,7 +78,7 @@ class WebhookRequest:
 
 @dataclass(frozen=True, slots=True)
 class Authentic:
-    """The trigger of an authenticated request; `signed` is the signed text's digest, or None."""
+    """A request's authenticated trigger; `signed` is the signed text's digest (None: a token)."""
 
     trigger: Trigger
     signed: str | None

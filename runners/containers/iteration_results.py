@@ -39,7 +39,7 @@ def outputs(state: SegmentState, place: Place, total: int) -> list[Any]:
 
 
 def sink_paths(place: Place, total: int) -> list[str]:
-    """Return the paths of the last steps of a map's items, whose outputs are the items' results."""
+    """Return the paths of the last steps in a map's items; their outputs are the items' results."""
     graph = place.graph
     return [
         place.turn(index).prefix + graph.steps[graph.tasks[task].steps[-1]].path

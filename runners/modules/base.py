@@ -282,7 +282,7 @@ class Module(Generic[InputsT]):
 
     `judges_hosts` is for modules that open connections only with the guarded clients (see
     `network.judging`). It is `everything` if all inputs are sent only through these clients, and
-    `credential` if this is certain only for the credential. `addresses` are the keys of `with` that
+    `credential` if this is true only of the credential. `addresses` are the keys of `with` that
     contain the target; `keeps` are the keys that name something on this machine, such as a file. A
     module that `costs` spends money or tokens (`ctx.cost`): it is rejected once a budget is spent,
     and it is not inline. A class that itself sets `passes_payload` returns the payload that ended
@@ -419,7 +419,7 @@ class Module(Generic[InputsT]):
     def woken(
         self, inputs: InputsT, wake: Mapping[str, Any], ctx: StepContext
     ) -> Result | Wait | BaseModel | Mapping[str, Any] | None:
-        """Continue after a Wait, and return as `execute` does; `wake["by"]` names the cause.
+        """Continue after a Wait; return what `execute` can return. `wake["by"]` names the cause.
 
         The causes and their further keys are `timer`, `person` (`decision`, `comment`, `actor`,
         `at`), `event` (`event`, `payload`, `eventId`), `callback` (`payload`, `receivedAt`) and

@@ -29,9 +29,8 @@ class Unreadable(Exception):
 class QueueMessage:
     """A message received from a queue.
 
-    `id` is the ID that the sender set, if any. `token` is Valkyr's own ID; if `lasting`, the token
-    stays the same when the message is delivered again. `problem` is set if the message could not be
-    opened.
+    `id` is the sender's message ID, if any. `token` is Valkyr's own ID; if `lasting`, it stays the
+    same when the message is delivered again. `problem` is set if the message could not be opened.
     """
 
     body: bytes
@@ -99,7 +98,7 @@ def open_envelope(raw: bytes) -> OpenedEnvelope:
 
 
 def id_of(properties: Mapping[str, Any], headers: Mapping[str, Any]) -> str | None:
-    """Return the ID that the sender set: the property or header `message_id`, or the header `id`.
+    """Return the sender's message ID: the property or header `message_id`, or the header `id`.
 
     Returns None if there is no ID.
     """

@@ -165,7 +165,7 @@ class RedisSource:
 
 
 def in_flight_key(queue: str, trigger_id: UUID) -> str:
-    """Return the key of the hash of messages that a trigger's consumers have not acknowledged."""
+    """Return the Redis key of a trigger's hash of messages that are not yet acknowledged."""
     return f"{queue}:valkyr-in-flight:{trigger_id}"
 
 

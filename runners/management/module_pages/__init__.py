@@ -80,8 +80,7 @@ def referred(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str,
 
 
 def codes(values: Iterable[Any]) -> str:
-    """Return values as code, separated by commas; a value that is not a string is written as JSON.
-    """
+    """Return values as code, separated by commas; values other than strings become JSON."""
     return ", ".join(code(value if isinstance(value, str) else as_json(value)) for value in values)
 
 
