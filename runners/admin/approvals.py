@@ -1,4 +1,4 @@
-"""The admin of approvals: pending approvals are listed first, with buttons to decide on them."""
+"""The admin of approvals: lists pending approvals by default, with buttons to decide on them."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -164,9 +164,9 @@ class StepContext(Protocol):
         """Write bytes to the payload store in parts, and return a reference for the outputs.
 
         `content` is an open file or an iterable of parts; only a few MiB of it are in memory at a
-        time. The step's secrets in it are replaced with references. Raises StepError if there is no
-        payload store, PayloadError if the content exceeds VALKYR_PAYLOAD_CONTENT_LIMIT, and any
-        error that `content` raises.
+        time. The step's secrets in it are replaced with references. Raises StepError without a
+        payload store, or in an inline or `database` step; PayloadError if the content exceeds
+        VALKYR_PAYLOAD_CONTENT_LIMIT; and any error that `content` raises.
         """
 
     def open_content(self, reference: Mapping[str, Any]) -> AbstractContextManager[BinaryIO]:
