@@ -295,8 +295,7 @@ def _explained(run: Run, reason: Reason) -> Explained:
 def _tasks(
     row: WorkflowExecution, version: Compiled, runs: list[Run]
 ) -> tuple[list[Explained], bool]:
-    """Return the tasks, also in open bodies, that wait for others, and whether some were omitted.
-    """
+    """Return the tasks, also in open bodies, that wait for others, and whether any were omitted."""
     if row.state not in (ExecutionState.RUNNING, ExecutionState.PAUSED, ExecutionState.FAILED):
         return [], False
     if row.state == ExecutionState.FAILED and not runs:
