@@ -47,7 +47,7 @@ def home(request: HttpRequest) -> HttpResponse:
 @own_page()  # React and React Flow set styles through the CSSOM, which needs no CSP exception
 @signed_in
 def workflow(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
-    """Return the editor of one workflow. Raises Http404 (also if archived) or PermissionDenied."""
+    """Return a workflow's editor. Raises Http404 (unknown or archived) or PermissionDenied."""
     rows = Workflow.objects.filter(archived_at=None).defer("definition")
     try:
         found, may = obtain(request.user, rows, workflow_id, Action.VIEW)

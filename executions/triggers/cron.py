@@ -65,7 +65,7 @@ def start_due(trigger_id: UUID, *, patient: bool = True) -> int:
 
     A tick that exceeds a quota stays QUEUED. All queued ticks of a disabled or paused trigger, or
     of an archived workflow, are skipped and not counted. Unless `patient` is set, a locked trigger
-    is left out. An inner call, by an execution that ends as it starts, does nothing.
+    is left out. An inner call, caused by an execution that ends as it starts, does nothing.
     """
     if trigger_id in _served_now.get():
         return 0

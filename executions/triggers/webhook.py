@@ -78,7 +78,7 @@ class WebhookRequest:
 
 @dataclass(frozen=True, slots=True)
 class Authentic:
-    """A request's authenticated trigger; `signed` is the signed text's digest (None: a token)."""
+    """An authenticated request's trigger; `signed` is the signed text's digest, None for tokens."""
 
     trigger: Trigger
     signed: str | None

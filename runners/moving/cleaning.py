@@ -1,4 +1,4 @@
-"""Copy a workspace's late rows; delete the rows in the database it left or in an aborted target.
+"""Copy late rows of a workspace; delete its rows at the source, or in an aborted move's target.
 
 The rows of live executions are deleted first, because the sweeper of that database reads them until
 then.

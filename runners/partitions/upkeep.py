@@ -1,8 +1,8 @@
 """Add future partitions, and remove partitions whose executions were deleted.
 
 A start never fails for lack of a partition: the default partition holds the executions of days
-without their own. Days whose executions are already in the default partition get no partition.
-Retention deletes their rows one by one, as in a table without partitions.
+without one. Days whose executions are already in the default partition get no partition. Retention
+deletes their rows one by one, as in a table without partitions.
 """
 
 from dataclasses import dataclass
