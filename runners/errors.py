@@ -1,4 +1,4 @@
-"""Errors that occur while a step is processed; none of them is a failure of the step itself."""
+"""Errors with which a worker stops the work on a segment; runs' rows record failed steps."""
 
 
 class LeaseLost(Exception):

@@ -70,7 +70,7 @@ class StartRequest:
 
 
 def chosen_priority(priority: int | None) -> int:
-    """Return the requested priority; -1 for None. Raises InvalidPayload outside 0 to 9."""
+    """Return the requested priority; -1 for None. Raises InvalidPayload unless it is 0 to 9."""
     if priority is None:
         return -1
     if not 0 <= priority <= 9:

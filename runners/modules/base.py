@@ -423,8 +423,8 @@ class Module(Generic[InputsT]):
 
         The causes and their further keys are `timer`, `person` (`decision`, `comment`, `actor`,
         `at`), `event` (`event`, `payload`, `eventId`), `callback` (`payload`, `receivedAt`) and
-        `child` (`state`, `output`, `error`, `executionId`). `wake["waitedSeconds"]` is the wait's
-        duration. A payload in the payload store is loaded, unless the module `passes_payload`.
+        `child` (`state`, `output`, `error`, `executionId`). `wake["waitedSeconds"]` counts from
+        the start. A payload in the payload store is loaded, unless the module `passes_payload`.
         """
         raise NotImplementedError(f"module {self.type} does not wait")
 
