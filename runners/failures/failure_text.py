@@ -31,7 +31,7 @@ def storable_text(text: str, limit: int) -> str:
 
 
 def storable_details(details: Any) -> Any:
-    """Return the details as storable JSON; if too large, `truncated` holds the start of the JSON."""
+    """Return details as storable JSON; if too large, `truncated` holds the start of the JSON."""
     if details is None:
         return None
     clean = _json(details, MAX_DEPTH)

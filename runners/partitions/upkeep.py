@@ -94,7 +94,7 @@ def ahead(now: PartitionLayout) -> int:
 
 
 def problems(now: PartitionLayout) -> list[str]:
-    """Return the problems that an operator must solve, with instructions. Reads no rows of runs."""
+    """Return the problems for an operator, with instructions or causes. Reads no rows of runs."""
     found = []
     if not now.partitioned and now.foreign_keys:
         found.append(
