@@ -2,7 +2,7 @@
 
 
 class LeaseLost(Exception):
-    """Another worker leases the run, or the run is obsolete; this worker's result is rejected."""
+    """The lease was lost or not renewed, or the run is obsolete; the result is rejected."""
 
 
 class StepFailed(Exception):

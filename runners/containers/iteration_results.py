@@ -81,7 +81,7 @@ def _mark_failures(place: Place, outputs: list[Any], failed: Iterable[tuple[Any,
 
 
 def minded(place: Place, inner: str) -> bool:
-    """Return whether an edge inside the step's body handles the step's failure."""
+    """Return whether an edge in the body that contains the step handles the step's failure."""
     step = place.graph.steps[place.graph.by_path[inner]]
     return place.graph.tasks[step.task].handles_error
 
