@@ -20,7 +20,7 @@ class ExecutionState(TextChoices):
 
 
 class TriggerType(TextChoices):
-    """What started an execution: a user or program (MANUAL), or a trigger of this type."""
+    """What started an execution or its root: a user or program (MANUAL), a trigger or a failure."""
 
     MANUAL = "MANUAL", lazy("manual")
     CRON = "CRON", lazy("schedule")
@@ -59,7 +59,7 @@ class TickStatus(TextChoices):
 
 
 class VersionKind(TextChoices):
-    """The kind of a version: triggers start only published versions; users also start tests."""
+    """The kind of a version: triggers start only published versions; users also start test ones."""
 
     PUBLISHED = "published", lazy("published")
     TEST = "test", lazy("test")

@@ -32,7 +32,7 @@ def run_job(job_id: str) -> None:
 
 @task("executions.start_ticks")
 def start_ticks() -> dict[str, int]:
-    """Record fire times that have no tick and start due ticks, every 5 s; return the counts."""
+    """Apply beat's changes, record fire times and start due ticks every 5 s; return the counts."""
     return cron.tend()
 
 
@@ -74,5 +74,5 @@ def clear_browser_sessions() -> int:
 
 @task("executions.expire_told")
 def expire_told() -> dict[str, int]:
-    """Delete old events and resolved refused messages every hour; return the numbers."""
+    """Delete old delivered events and resolved refused messages hourly; return the numbers."""
     return retention.expire()

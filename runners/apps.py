@@ -18,7 +18,7 @@ class RunnersConfig(ApiConfig):
     }
 
     def ready(self) -> None:
-        """Declare the plugins' modules; register the module catalog and the runs' partitions."""
+        """Declare plugins' modules; register the catalog, checks, receivers and partitions."""
         from executions.definition import catalog
         from executions.plugins import plugins
         from runners import checks, receivers  # noqa: F401 - connect on import

@@ -26,7 +26,7 @@ def share_of_a_process() -> int:
 
 
 def share_of(total: int) -> int:
-    """Return the default memory limit of a process, in MiB, on a machine with `total` bytes."""
+    """Return the default memory limit of a process, in MiB, if `total` bytes are available."""
     return max(LEAST, min(MOST, total // SHARE // MEBIBYTE))
 
 

@@ -1,8 +1,8 @@
-"""Errors that occur while a step is processed; none of them is a failure of the step itself."""
+"""Errors with which a worker stops the work on a segment; runs' rows record failed steps."""
 
 
 class LeaseLost(Exception):
-    """Another worker leases the run, or the run is obsolete; this worker's result is rejected."""
+    """The lease was lost or not renewed, or the run is obsolete; the result is rejected."""
 
 
 class StepFailed(Exception):

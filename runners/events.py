@@ -1,4 +1,4 @@
-"""The signal that this app sends to the apps above it, in the transaction of its event."""
+"""The signal to the apps above this one, sent in the transaction that resends segments."""
 
 from django.dispatch import Signal
 

@@ -47,7 +47,7 @@ def seal(data: bytes, bound_to: str) -> Sealed:
 
 
 class Sealer:
-    """Seals values of one transaction with one query for the keyset.
+    """Seals values of one transaction; reads the keyset once for all of them.
 
     Raises RuntimeError if no transaction is open, and the errors of `prepare`.
     """

@@ -1,4 +1,4 @@
-"""The empty page of the studio, whose attributes hold the user's data and the URLs."""
+"""The studio's empty page; its attributes hold the user's data and the URLs."""
 
 import json
 from typing import Any
@@ -39,7 +39,7 @@ def signed_in(view: View) -> View:
 @own_page()  # React and React Flow set styles through the CSSOM, which needs no CSP exception
 @signed_in
 def home(request: HttpRequest) -> HttpResponse:
-    """Return the page that lists the user's workflows, on which authors can also create one."""
+    """Return the page that lists the user's workflows; authors can also create workflows on it."""
     may_author = bool(workspaces_of(request.user, Action.AUTHOR))
     return _frame(request, "Studio", {"can-edit": may_author})
 
@@ -47,7 +47,7 @@ def home(request: HttpRequest) -> HttpResponse:
 @own_page()  # React and React Flow set styles through the CSSOM, which needs no CSP exception
 @signed_in
 def workflow(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
-    """Return the editor of one workflow. Raises Http404 or PermissionDenied as the API does."""
+    """Return a workflow's editor. Raises Http404 (unknown or archived) or PermissionDenied."""
     rows = Workflow.objects.filter(archived_at=None).defer("definition")
     try:
         found, may = obtain(request.user, rows, workflow_id, Action.VIEW)
@@ -99,14 +99,14 @@ def _canary_number(found: Workflow) -> int:
 
 
 def _migrate_page(found: Workflow, may: Powers) -> str:
-    """Return the URL of the page that migrates live executions; "" if the user cannot use it."""
+    """Return the URL of the page that migrates executions; "" if unavailable to the user."""
     if not (may.allows(Action.AUTHOR) and may.allows(Action.OPERATE)):
         return ""
     return addresses.admin_or_none("executions_workflow_operate_migrate", found.pk) or ""
 
 
 def _credential_types() -> list[dict[str, Any]]:
-    """Return, for each credential type, the fields of the form that creates a credential."""
+    """Return what the form that creates a credential needs to know about each credential type."""
     return [
         {
             "name": kind.name,

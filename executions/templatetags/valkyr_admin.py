@@ -14,7 +14,7 @@ register = template.Library()
 
 @register.simple_tag
 def admin_page(name: str, *args: Any) -> str:
-    """Return the address of one of Valkyr's admin pages, such as `dlq_failuregroup_changelist`."""
+    """Return the address of the admin page with a name such as `dlq_failuregroup_changelist`."""
     from executions.addresses import admin
 
     return admin(name, *args)

@@ -1,8 +1,8 @@
 """Apply to a trigger the changes that users make to its entry in beat's own admin.
 
-Beat's admin belongs to the project, and some of its actions send no signal (its bulk actions, a
-crontab that several entries share). So this module uses no signal: `follow` reads the entry before
-a fire time is recorded, and `follow_all` reads all entries after any change.
+Beat's admin belongs to the project, and some of its actions send no signal for an entry (bulk
+actions, changes of a shared crontab). So this module uses no signal: `follow` reads the entry
+before a fire time is recorded, and `follow_all` reads all entries after any change.
 """
 
 import logging

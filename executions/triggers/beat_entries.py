@@ -1,7 +1,7 @@
 """A CRON trigger's entry in celery-beat's tables: a `PeriodicTask` with its `CrontabSchedule`.
 
 The scheduler of the project's beat sends the entry's task when it is due. Beat reads some schedules
-differently (both day fields, `5/15`, `L`); an entry is sent at least whenever the schedule is due,
+differently (both day fields, `5/15`, `L`). It sends the task at least whenever the schedule is due,
 and `cron.fire` decides.
 """
 
@@ -29,7 +29,7 @@ DESCRIPTION = (
 
 
 def settings_of(trigger: Trigger) -> Mapping[str, Any]:
-    """Return the trigger's settings with beat's changes; a pause may delay `startAt` to its end."""
+    """Return the trigger's settings with beat's changes; `startAt` is not before a pause's end."""
     settings: dict[str, Any] = trigger.settings | (trigger.beat or {})
     paused = trigger.paused_until
     if paused is not None:
@@ -46,7 +46,7 @@ def entry_of(trigger: Trigger) -> PeriodicTask | None:
 
 
 def entries_of(triggers: Iterable[Trigger]) -> dict[UUID, PeriodicTask]:
-    """Return triggers' entries by trigger ID; renamed or missing entries cost further queries."""
+    """Return the triggers' entries by trigger ID; renamed or missing entries cost more queries."""
     names = {_name(trigger): trigger for trigger in triggers}
     rows = PeriodicTask.objects.select_related("crontab").filter(name__in=names)
     found = {}
@@ -61,7 +61,7 @@ def entries_of(triggers: Iterable[Trigger]) -> dict[UUID, PeriodicTask]:
 
 
 def write(trigger: Trigger) -> None:
-    """Make beat send this trigger's task, and set the trigger's next time.
+    """Make beat send this trigger's task, and set the trigger's next fire time.
 
     An existing entry keeps its crontab: a user may have changed it.
     """

@@ -30,11 +30,11 @@ def takes_canary(version_id: UUID, percent: float, key: str) -> bool:
 def with_shares(
     request: StartRequest, payload_list: Sequence[Any], key: str | None = None
 ) -> list[StartRequest]:
-    """Return the request of each payload: on the latest version, or on the canary version.
+    """Return a request for each payload: for the latest version, or for the canary version.
 
-    `request` is for the latest version, whose concurrency key decides. Without a concurrency key,
-    the idempotency `key` decides; without either, the execution's ID decides. Uses no query for
-    versions in this process's cache.
+    `request` is for the latest version. The concurrency key that this version renders decides;
+    without one, the idempotency `key` decides, and without either, the execution's ID. Uses no
+    query for versions in this process's cache.
     """
     version_id, percent = request.workflow.canary_version_id, request.workflow.canary_percent
     if version_id is None or percent is None:
@@ -65,7 +65,7 @@ def by_version(requests: Sequence[StartRequest]) -> Iterator[tuple[StartRequest,
 
 
 def _customers(request: StartRequest, payload_list: Sequence[Any]) -> list[str | None]:
-    """Return the concurrency keys as texts, and None for payloads without a key.
+    """Return the concurrency keys as strings, and None for payloads without a key.
 
     If a key cannot be rendered, all are None: the start is rejected later.
     """

@@ -35,7 +35,7 @@ class ConflictVerdict:
 
 
 def settle(rule: Concurrency | None, keys: Sequence[ConcurrencyKey | None]) -> ConflictVerdict:
-    """Lock the keys and apply the rule; return which executions may run.
+    """Lock the keys and apply the rule; return which executions may run or are replaced.
 
     Earlier executions may be cancelled. Raises ConcurrencyConflict if the rule rejects one of the
     new executions, or would cancel more than 1,000.

@@ -63,9 +63,9 @@ _served_now: ContextVar[frozenset[UUID]] = ContextVar("triggers served now", def
 def start_due(trigger_id: UUID, *, patient: bool = True) -> int:
     """Start or skip the trigger's due ticks, oldest first; return their number, at most 100.
 
-    A tick that exceeds a quota stays QUEUED. All queued ticks of a disabled or paused trigger are
-    skipped and not counted. Unless `patient` is set, a trigger locked by another process is left
-    out. An execution that ends as it starts calls this again, but the outer call does the rest.
+    A tick that exceeds a quota stays QUEUED. All queued ticks of a disabled or paused trigger, or
+    of an archived workflow, are skipped and not counted. Unless `patient` is set, a locked trigger
+    is left out. An inner call, caused by an execution that ends as it starts, does nothing.
     """
     if trigger_id in _served_now.get():
         return 0
@@ -141,7 +141,7 @@ def _unfinished(trigger: Trigger) -> list[UUID]:
 
 
 def _start_tick(trigger: Trigger, tick: CronTick, cancelled: list[UUID]) -> None:
-    """Start the execution and cancel those in `cancelled`, or record in the tick why it is refused.
+    """Start the execution and cancel `cancelled`; record in the tick why a start is rejected.
 
     Raises QuotaExceeded.
     """
@@ -189,7 +189,7 @@ TOO_MANY = f"{MAX_QUEUED:,} earlier fire times are already waiting."
 
 
 def note(trigger_id: UUID, *, patient: bool = True) -> list[UUID]:
-    """Write the ticks of times since the last check; return their IDs, oldest first.
+    """Write ticks for the times since the last check; return their IDs, oldest first.
 
     Unless `patient` is set, a trigger that another process has locked is skipped.
     """
@@ -285,7 +285,7 @@ def fire(trigger_id: UUID) -> CronTick | None:
 
 
 def tend() -> dict[str, int]:
-    """Apply changes of beat's admin, record missed times and start due ticks; return the counts."""
+    """Apply beat's changes, record times without a tick and start due ticks; return the counts."""
     enough = monotonic() + SECONDS
     return {
         "followed": beat_admin.follow_all(),

@@ -219,7 +219,7 @@ def decide(rule: CronRule, after: datetime, now: datetime, until: datetime) -> l
     """Decide, in order, whether each time with after < time <= until fires.
 
     `until` is `now` or a little later. Returns at most `catch_up_limit` + 1,000 decisions; if more
-    times were missed, the last missed time's decision states how many.
+    times were missed, the last decision for a missed time states how many more.
     """
     schedule = rule.schedule
     late = max(after, now - GRACE - MICROSECOND)

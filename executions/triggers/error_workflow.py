@@ -1,7 +1,7 @@
 """Error workflows: a failed or timed-out execution starts the workflow that its version names.
 
-The transaction that ends the execution also inserts the new, waiting execution, so both are
-committed or neither. After the commit, the new execution is admitted. A fault in an error workflow
+The transaction that ends the execution also inserts the new, waiting execution, so either both or
+neither are committed. After the commit, the new execution is admitted. A fault in an error workflow
 never prevents an execution from ending.
 """
 
@@ -30,9 +30,9 @@ MAX_MESSAGE = 10_000
 
 @receiver(execution_failed)
 def notify(sender: Any, execution: WorkflowExecution, **_: Any) -> None:
-    """Start the error workflow of an execution that failed or timed out.
+    """Start the error workflow of an execution that failed or timed out, if its version names one.
 
-    Do nothing for a test run, or for an error workflow that failed itself.
+    Do nothing for a test run, or for an execution of an error workflow.
     """
     if execution.failure_of_id is not None:
         return

@@ -65,8 +65,8 @@ def publish_event(
     """Store an event and start the workflows of its triggers (at most 500) whose filter matches.
 
     `payload` is a value, or its StoredInput. For a known ID, returns the earlier event and starts
-    nothing. `event.started` has each trigger's result. Raises InvalidPayload if the payload cannot
-    be stored, and the errors of `stored_input.stored`.
+    nothing. `event.started` lists the starts and the errors by trigger. Raises InvalidPayload if
+    the payload cannot be stored, and the errors of `stored_input.stored`.
     """
     text = _check(value_of(payload))
     given = stored(workspace.pk, payload)

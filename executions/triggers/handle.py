@@ -25,7 +25,7 @@ FIRST_LOOK, LONGEST_LOOK = 0.01, 1.0
 class ExecutionFailed(ValkyrError):
     """An execution ended without success.
 
-    `state` is FAILED, CANCELLED or TIMEOUT; `step` and `error_type` are "" if no step failed.
+    `state` is FAILED, CANCELLED or TIMEOUT; only FAILED can have a `step` and an `error_type`.
     """
 
     code = "execution_failed"

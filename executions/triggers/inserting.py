@@ -22,11 +22,11 @@ def insert(
     last: bool = False,
     key: int | None,
 ) -> None:
-    """Insert executions that differ only in ID, payload, key, trace, labels and state; set times.
+    """Insert executions that differ only in ID, payload, concurrency key, trace, labels and state.
 
-    `texts` are their payloads as canonical JSON, and `key` seals the payloads. `more` are
-    statements to run after them in the same round trip; `last` is passed to `run_together`. Raises
-    IntegrityError for a used idempotency key.
+    Sets their times. `texts` are their payloads as canonical JSON; the payload key `key`, if any,
+    seals them. `more` are statements to run after them in the same round trip; `last` is passed to
+    `run_together`. Raises IntegrityError for a used idempotency key.
     """
     starts = range(0, len(executions), TOGETHER)
     parts = [slice(start, start + TOGETHER) for start in starts]

@@ -1,4 +1,4 @@
-"""Enable, disable, pause or run a trigger; show or replace a webhook's secret."""
+"""Enable, disable, pause, resume or run a trigger; show or replace a webhook's secret."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -70,7 +70,7 @@ class StartRequest:
 
 
 def chosen_priority(priority: int | None) -> int:
-    """Return the requested priority; -1 for None. Raises InvalidPayload outside 0 to 9."""
+    """Return the requested priority; -1 for None. Raises InvalidPayload unless it is 0 to 9."""
     if priority is None:
         return -1
     if not 0 <= priority <= 9:
@@ -128,7 +128,7 @@ def chosen_version(
 def check(version: Compiled, payload: Any, prefix: str = "params") -> str:
     """Return the canonical JSON for the execution's row: the payload, or the reference to it.
 
-    Raises InvalidPayload if it cannot be stored or violates the version's input schema.
+    Raises InvalidPayload if the payload cannot be stored, and the errors of `check_schema`.
     """
     try:
         text = payloads.dump(row_of(payload), "payload", row_limit())
@@ -139,7 +139,7 @@ def check(version: Compiled, payload: Any, prefix: str = "params") -> str:
 
 
 def check_schema(version: Compiled, payload: Any, prefix: str) -> None:
-    """Raise InvalidPayload if a payload or a StoredInput violates the version's input schema."""
+    """Raise InvalidPayload if a payload violates the input schema or is too large to be checked."""
     if isinstance(payload, StoredInput) and not payload.loaded and version.input_schema is not None:
         message = (
             "The payload is in the payload store and too large to be checked against the "

@@ -59,7 +59,7 @@ def fingerprint(signature: WebhookSignature, body: bytes) -> str:
 
 
 def header(secret: str, at: int, body: bytes) -> str:
-    """Return the header that a sender sends with a body that is signed at the Unix time `at`."""
+    """Return the header's value for a body that is signed at the Unix time `at`."""
     return f"t={at},v1={sign(secret, at, body)}"
 
 

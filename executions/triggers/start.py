@@ -153,7 +153,7 @@ def start_child(
 ) -> WorkflowExecution:
     """Start one execution as a child of `parent`, once per key; the caller holds the parent's lock.
 
-    The child runs at once. It needs no slot, because its root has one, and has no concurrency key.
+    The child runs at once. It has no concurrency key, and needs no slot, because its root has one.
     Raises InvalidPayload, NotPublished, WorkflowDisabled, or NotFound (version).
     """
     request = StartRequest(
@@ -223,7 +223,7 @@ def owe_execution(
     key: str,
     reason: str,
 ) -> WorkflowExecution:
-    """Insert the execution of an error workflow, which waits for admission.
+    """Insert an execution of an error workflow; the execution waits for admission.
 
     It takes no lock and counts against no quota, so it can join the transaction in which another
     execution ends. If its concurrency key is taken, the execution waits, regardless of the rule for

@@ -98,7 +98,7 @@ def from_row(workspace_id: UUID, payload: Any) -> Any:
 
 
 def value_of(payload: Any) -> Any:
-    """Return the payload itself, for checks and for rendering labels and keys."""
+    """Return the payload for checks, labels and keys; its reference if it was not loaded."""
     return payload.value if isinstance(payload, StoredInput) else payload
 
 

@@ -115,7 +115,7 @@ def pause(trigger_id: UUID, *, until: datetime, actor: Actor, reason: str = "") 
 def resume(trigger_id: UUID, *, actor: Actor, reason: str = "") -> Trigger:
     """End a schedule's pause now; times that it skipped do not fire.
 
-    Raises the errors of `pause`.
+    Raises NotFound, and WrongState for another kind of trigger or a disabled schedule.
     """
     with transaction.atomic():
         trigger = _enabled_schedule(trigger_id)

@@ -78,7 +78,7 @@ class WebhookRequest:
 
 @dataclass(frozen=True, slots=True)
 class Authentic:
-    """The trigger of an authenticated request; `signed` is the text's digest, None for a token."""
+    """An authenticated request's trigger; `signed` is the signed text's digest, None for tokens."""
 
     trigger: Trigger
     signed: str | None

@@ -41,7 +41,7 @@ class OwnSchema(AutoSchema):
 
 @contextmanager
 def own_settings(wanted: Mapping[str, Any]) -> Iterator[None]:
-    """Make a document in the block with `wanted`, and drf-spectacular's defaults for the rest.
+    """Apply `wanted` in the block, and drf-spectacular's defaults for the rest, to make a document.
 
     During the block, the settings apply to the whole process, so make the document once and keep
     it.

@@ -23,7 +23,7 @@ SUPPORTED = "timeout" in inspect.signature(Connection.wait).parameters
 def limit_waits(
     connection: Connection[Any], limit: Callable[[], float | None], silent: Callable[[float], None]
 ) -> None:
-    """Ask `limit` for the seconds of each wait from now on; None means that the wait has no limit.
+    """Ask `limit` for the maximum seconds of each wait from now on; None means no limit.
 
     `limit` may raise instead of starting a statement. After a wait that reached its limit, the
     connection is closed, `silent` is called with the seconds, and the statement raises

@@ -4,8 +4,8 @@ A worker that lost Redis opens several connections, one after another, and redis
 up for each: with lookups of two seconds, a worker took its first message after 16 s. The address of
 a connection that succeeded is used for the next ones for ten seconds. If it does not answer, the
 name is looked up again at once, so a name that moves to another server costs one more attempt.
-Connections with TLS, which check the server's name, and those that Sentinels name look up each
-time.
+Connections with TLS, which check the server's name, and connections through Sentinels share no
+lookup.
 
 Relies on: `redis.Connection._connect()`, which connects to `self.host` and `self.port` and returns
 the socket (redis-py 4.5 to 7); `Channel.connection_class` (kombu 5.3 to 5.7).

@@ -254,7 +254,7 @@ class Timeline(Endpoint):
 
 
 def _queued(rows: QuerySet[Run], query: dict[str, Any]) -> QuerySet[Run]:
-    """Filter runs by queue time through their IDs, which contain a time and have an index."""
+    """Narrow runs by queue time, to within five minutes, through their IDs, which have an index."""
     if "queuedAfter" in query:
         rows = rows.filter(pk__gte=first_id_at(query["queuedAfter"], -CLOCKS_APART))
     if "queuedBefore" in query:

@@ -60,7 +60,7 @@ def wake_parent(child_id: UUID) -> bool:
 
 
 def _wake(run_id: UUID, child: WorkflowExecution, told: dict[str, Any]) -> bool:
-    """Wake the parent's run with the child's output; return whether it was woken."""
+    """Wake the parent's run with the child's output; return whether the run was woken."""
     output = payloads.trusted(child.output) if payload_store.enabled() else child.output
     return wake_runs.wake(run_id, WaitKind.CHILD, told | {"output": output})
 

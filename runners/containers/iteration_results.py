@@ -39,7 +39,7 @@ def outputs(state: SegmentState, place: Place, total: int) -> list[Any]:
 
 
 def sink_paths(place: Place, total: int) -> list[str]:
-    """Return the paths of the last steps of a map's items, whose outputs are the items' results."""
+    """Return the paths of the last steps in a map's items; their outputs are the items' results."""
     graph = place.graph
     return [
         place.turn(index).prefix + graph.steps[graph.tasks[task].steps[-1]].path
@@ -81,13 +81,13 @@ def _mark_failures(place: Place, outputs: list[Any], failed: Iterable[tuple[Any,
 
 
 def minded(place: Place, inner: str) -> bool:
-    """Return whether an edge inside the step's body handles the step's failure."""
+    """Return whether an edge in the body that contains the step handles the step's failure."""
     step = place.graph.steps[place.graph.by_path[inner]]
     return place.graph.tasks[step.task].handles_error
 
 
 def failures(state: SegmentState, prefix: str) -> list[tuple[Any, ...]]:
-    """Return the recorded failures of steps below a prefix, as (path, message, error class)."""
+    """Return the failures with the outcome `error` below a prefix: (path, message, error class)."""
     execution = state.context.execution_id
     found = statements.fetch(
         "failures", {"execution": execution, "epoch": state.context.epoch, "prefix": prefix}

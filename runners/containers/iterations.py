@@ -355,7 +355,7 @@ def _wake(
 
 
 def read_turns(state: SegmentState, place: Place, run_id: UUID, document: Any) -> Turns:
-    """Return a container's counters; after a roll-back, rebuild them from its iterations' rows."""
+    """Return a container's counters; if none are stored, rebuild them from its iterations' rows."""
     if document is not None:
         return _read(place, document)
     stem = place.stem

@@ -1,7 +1,7 @@
 """Turn ready steps into Celery messages: single segments, chains across queues, and chords.
 
-A canvas is computed from the graph alone, and saves messages and planning. The rows always decide
-whether a step runs.
+A canvas is computed from the graph and the packing rules, and saves messages and planning. The
+runs' rows always decide whether a step runs.
 """
 
 from dataclasses import dataclass
@@ -134,7 +134,7 @@ def successor(graph: Graph, step: Step) -> Step | None:
 
 
 def segment_of(graph: Graph, step: Step) -> list[Step]:
-    """Return a step and those sure to follow, up to a choice, a container, a join or the end."""
+    """Return a step and the steps sure to follow, up to a choice, a container, a join or an end."""
     steps = [step]
     while (following := successor(graph, steps[-1])) is not None:
         steps.append(following)

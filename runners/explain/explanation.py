@@ -78,9 +78,10 @@ MOST_QUEUES = 20
 
 
 def live_and_dead(row: WorkflowExecution, most: int) -> tuple[list[Run], bool]:
-    """Return live runs and dead runs without a later attempt, and whether more than `most` exist.
+    """Return live runs and dead runs, and whether more than `most` exist.
 
-    The workflow's own steps come first, then the steps of bodies, the oldest first.
+    Omits dead runs of steps that also have a live, successful or skipped run. The workflow's own
+    steps come first, then the steps of bodies, the oldest first.
     """
     own = Run.objects.filter(execution_id=row.pk, epoch=row.epoch, superseded=False)
     again = own.filter(step_path=OuterRef("step_path"), state__in=sorted(IDENTITY))
@@ -245,7 +246,7 @@ class Explained:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """The number of live runs in one state in a container's bodies; `container` has no indexes."""
+    """The number of live runs of one state in a container's bodies; `container` omits indexes."""
 
     container: str
     state: str
@@ -294,10 +295,7 @@ def _explained(run: Run, reason: Reason) -> Explained:
 def _tasks(
     row: WorkflowExecution, version: Compiled, runs: list[Run]
 ) -> tuple[list[Explained], bool]:
-    """Return the tasks, in the workflow and in open bodies, that wait for other tasks.
-
-    The second value is true if some tasks were left out.
-    """
+    """Return the tasks, also in open bodies, that wait for others, and whether any were omitted."""
     if row.state not in (ExecutionState.RUNNING, ExecutionState.PAUSED, ExecutionState.FAILED):
         return [], False
     if row.state == ExecutionState.FAILED and not runs:

@@ -299,7 +299,7 @@ def _message(error: BaseException) -> str:
 
 
 def _validation(error: ValidationError) -> tuple[str, list[dict[str, str]]]:
-    """Return the problems of the fields as one text and as a list, without the values."""
+    """Return the fields' problems as one string and as a list (at most 100), without the values."""
     problems = [
         {
             "field": ".".join(map(str, problem["loc"])) or "(all)",

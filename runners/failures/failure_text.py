@@ -24,14 +24,14 @@ LONGEST_TARGET = 300  # characters of a circuit's target, and of what a failed s
 
 
 def storable_text(text: str, limit: int) -> str:
-    """Replace NUL and lone surrogates in a text, and end it with `…` if it exceeds `limit`."""
+    """Replace NUL and lone surrogates in a string, and cut it at `limit`, with a final `…`."""
     clean = text[: limit + 1].replace("\x00", "\N{REPLACEMENT CHARACTER}")
     clean = clean.encode("utf-8", "replace").decode("utf-8")
     return clean if len(clean) <= limit else f"{clean[: limit - 1]}…"
 
 
 def storable_details(details: Any) -> Any:
-    """Return the details as storable JSON, or the start of their text if they are too large."""
+    """Return details as storable JSON; if too large, `truncated` holds the start of the JSON."""
     if details is None:
         return None
     clean = _json(details, MAX_DEPTH)

@@ -94,7 +94,7 @@ class IsolationClient:
             process.wait()
 
     def _running(self) -> socket.socket:
-        """Return the socket to the server, started if needed. The caller holds the lock."""
+        """Return the socket to the server; start it if needed. The caller holds the lock."""
         if self._socket is not None:
             return self._socket
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

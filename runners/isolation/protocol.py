@@ -36,7 +36,7 @@ class SegmentOrder:
 class SegmentReport:
     """A report on one order: its process began, met an error of the engine, exited, or is `done`.
 
-    A negative code is the number of the signal that ended the process. `shortage` is set if memory
+    If a signal ended the process, `code` is minus the signal's number. `shortage` is set if memory
     was short at that time, and shows whether the step used up the memory. A process that has
     reported `done` continues to run.
     """

@@ -1,4 +1,4 @@
-"""Run a suspect step in a separate process, wait until the process ends, and find the cause."""
+"""Run a suspect step in a separate process, wait for the step's end, and find a crash's cause."""
 
 import logging
 import random
@@ -45,7 +45,7 @@ def places() -> ProcessSlots:
 
 
 def apart(seen: LiveRun) -> bool:
-    """Return whether a step must run in isolation, because it could end a shared process."""
+    """Return whether a worker with threads must not execute a run itself: a suspect or lost run."""
     if pool() != "threads":
         return False
     lost = seen.state == RunState.RUNNING and (seen.expired or gone(seen.leased_by))
@@ -54,7 +54,7 @@ def apart(seen: LiveRun) -> bool:
 
 @run_isolated.provide
 def isolate(state: SegmentState, seen: LiveRun) -> bool:
-    """Run a suspect step in a separate process; return False if it may run in this process."""
+    """Handle a suspect or lost run (see `carry`); return False if this process may execute it."""
     if not apart(seen):
         return False
     carry(state, seen)
@@ -64,7 +64,7 @@ def isolate(state: SegmentState, seen: LiveRun) -> bool:
 def carry(state: SegmentState, seen: LiveRun) -> None:
     """Run a suspect in isolation, or postpone it if all slots are taken or the worker is draining.
 
-    A run whose worker was lost is only returned to its queue.
+    A run whose worker was lost is returned to its queue, or fails after too many crashes.
     """
     if seen.state == RunState.RUNNING:
         execution = state.context.execution_id

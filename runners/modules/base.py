@@ -164,9 +164,9 @@ class StepContext(Protocol):
         """Write bytes to the payload store in parts, and return a reference for the outputs.
 
         `content` is an open file or an iterable of parts; only a few MiB of it are in memory at a
-        time. The step's secrets in it are replaced with references. Raises StepError if there is no
-        payload store, PayloadError if the content exceeds VALKYR_PAYLOAD_CONTENT_LIMIT, and any
-        error that `content` raises.
+        time. The step's secrets in it are replaced with references. Raises StepError without a
+        payload store, or in an inline or `database` step; PayloadError if the content exceeds
+        VALKYR_PAYLOAD_CONTENT_LIMIT; and any error that `content` raises.
         """
 
     def open_content(self, reference: Mapping[str, Any]) -> AbstractContextManager[BinaryIO]:
@@ -282,7 +282,7 @@ class Module(Generic[InputsT]):
 
     `judges_hosts` is for modules that open connections only with the guarded clients (see
     `network.judging`). It is `everything` if all inputs are sent only through these clients, and
-    `credential` if this is certain only for the credential. `addresses` are the keys of `with` that
+    `credential` if this is true only of the credential. `addresses` are the keys of `with` that
     contain the target; `keeps` are the keys that name something on this machine, such as a file. A
     module that `costs` spends money or tokens (`ctx.cost`): it is rejected once a budget is spent,
     and it is not inline. A class that itself sets `passes_payload` returns the payload that ended
@@ -419,12 +419,12 @@ class Module(Generic[InputsT]):
     def woken(
         self, inputs: InputsT, wake: Mapping[str, Any], ctx: StepContext
     ) -> Result | Wait | BaseModel | Mapping[str, Any] | None:
-        """Continue after a Wait, and return as `execute` does; `wake["by"]` names the cause.
+        """Continue after a Wait; return what `execute` can return. `wake["by"]` names the cause.
 
         The causes and their further keys are `timer`, `person` (`decision`, `comment`, `actor`,
         `at`), `event` (`event`, `payload`, `eventId`), `callback` (`payload`, `receivedAt`) and
-        `child` (`state`, `output`, `error`, `executionId`). `wake["waitedSeconds"]` is the wait's
-        duration. A payload in the payload store is loaded, unless the module `passes_payload`.
+        `child` (`state`, `output`, `error`, `executionId`). `wake["waitedSeconds"]` counts from
+        the start. A payload in the payload store is loaded, unless the module `passes_payload`.
         """
         raise NotImplementedError(f"module {self.type} does not wait")
 
@@ -456,9 +456,9 @@ class Module(Generic[InputsT]):
 
 
 def as_result(value: Result | Wait | BaseModel | Mapping[str, Any] | None) -> Result | Wait:
-    """Convert the value that `execute` returned to a `Result` or `Wait`.
+    """Convert the value that `execute` or `woken` returned to a `Result` or `Wait`.
 
-    Raises StepError for any other value.
+    Raises StepError if the value has another type.
     """
     if isinstance(value, Result | Wait):
         return value

@@ -48,7 +48,7 @@ class Container(Module[Any]):
 class ExpandingContainer(Container):
     """The base class of containers that create the body for the engine at publication.
 
-    Authors write a `body` of tasks, whose templates can use the names of its `body_kind`. `expand`
+    Authors write a `body` of tasks, whose templates can use the names of `body_kind`. `expand`
     creates the task that the engine runs, with further tasks around the author's tasks. The
     author's `credential`, `retry`, `timeoutSeconds` and `queue` apply to a step of the new body.
     """
@@ -259,10 +259,10 @@ class SubworkflowOutputs(ModuleOutputs):
 
 
 class Subworkflow(WaitingModule):
-    """Runs another workflow of the workspace as a child execution, and waits for it to end.
+    """Runs another workflow of the workspace as a child execution; by default, waits for its end.
 
     A child inherits its parent's priority and kind of trigger. It starts immediately, without a
-    slot or a concurrency key. If the child fails, is cancelled or times out, the step fails
+    slot or a concurrency key. If the child fails, is cancelled or times out, a waiting step fails
     permanently and can take its `error` edge. If the parent is cancelled or times out, its children
     are cancelled; a pause does not affect them. If you requeue the child's dead letter, the child
     continues, but its parent does not. If you requeue the parent's step, it starts a new child.

@@ -48,7 +48,7 @@ def using(
 ) -> Iterator[None]:
     """Check every connection of this thread against these boundaries while the block runs.
 
-    Rejected connections are added to `refused`, even if the module handles the error.
+    The first 20 rejections are added to `refused`, even if the module handles the errors.
     """
     mark = _in_use.set({name: one for name, one in credentials.items() if not one.any_host})
     noted = _refused.set([] if refused is None else refused)

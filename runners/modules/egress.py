@@ -66,7 +66,7 @@ def judge_egress(host: str, port: int | None) -> None:
 
 
 def address_rules(host: str, port: int | None) -> tuple[str, ...]:
-    """Return the address ranges that decide on a host; () if the host's name alone decides."""
+    """Return the address ranges that decide on a host; () if the host's addresses do not matter."""
     rules = egress_rules()
     if rules is None or rules.verdict(host, port).name != "BY_ADDRESS":
         return ()

@@ -288,7 +288,7 @@ class PinnedInputs(ModuleInputs):
 
 
 class Pinned(FlowModule):
-    """Returns a fixed output and outcome.
+    """Returns a fixed output and outcome; with the outcome `error`, the step fails.
 
     In a test run, this module replaces the module of each task that has a pinned result.
     """

@@ -111,8 +111,8 @@ def step(what: Any = "", /, **facts: Any) -> Any:
     `computes` is CPU-bound and cannot use a queue that the threads of one process serve, such as
     `io`.
 
-    `circuit` is the target of the step's circuit breaker: a text, or a function of the inputs
-    (whose attributes are the parameters) that returns a text or None; `circuit_target` describes
+    `circuit` is the target of the step's circuit breaker: a string, or a function of the inputs
+    (whose attributes are the parameters) that returns a string or None; `circuit_target` describes
     the target. `costs` is the cost of one successful run, in the installation's currency: an
     amount, or a function of the inputs and the result. `example` is an example of valid inputs, as
     they appear under `with` in a workflow.

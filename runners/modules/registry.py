@@ -247,9 +247,9 @@ class StandIns(UserDict[str, Module[Any]]):
 
 
 class Described(Mapping[str, ModuleSpec]):
-    """Modules keyed by type, each described when it is looked up.
+    """The descriptions of modules, keyed by type; each is made when it is looked up.
 
-    Modules without a description are omitted.
+    Modules that cannot be described are omitted.
     """
 
     def __init__(self, names: frozenset[str], describe: Callable[[str], ModuleSpec | None]) -> None:

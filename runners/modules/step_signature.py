@@ -36,7 +36,7 @@ class StepSignature:
         return create_model(f"{self.name}_inputs", __base__=ModuleInputs, **fields)
 
     def outputs(self) -> type[BaseModel] | None:
-        """Return the model of the output; None if the function does not describe it."""
+        """Return the model of the output; None if there is no output or its type is not given."""
         hint = self.returns
         if hint is Any or hint is None or hint is type(None):
             return None
@@ -48,7 +48,7 @@ class StepSignature:
 def read(function: Callable[..., Any], type_name: str, outcomes: tuple[str, ...]) -> StepSignature:
     """Return the signature of a step's function.
 
-    Raises TypeError, whose message shows a correct signature.
+    Raises TypeError if the function is not valid for a step.
     """
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
         raise TypeError(f"step {type_name}: a step returns one value, so it cannot `yield`")

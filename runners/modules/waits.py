@@ -86,9 +86,9 @@ class DelayOutputs(ModuleOutputs):
 
 
 def instant(text: str) -> datetime:
-    """Return the instant that a text names.
+    """Return the instant that a string names.
 
-    Raises ValueError if the text is invalid or has no time zone.
+    Raises ValueError if the string is invalid or has no time zone.
     """
     try:
         found = datetime.fromisoformat(text)

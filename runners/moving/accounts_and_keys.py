@@ -45,7 +45,7 @@ def copy_accounts(sessions: MoveSessions, workspace: UUID, *, paused: bool = Fal
 def copy_keys(sessions: MoveSessions) -> None:
     """Add the source's data keys to the target's; the target still seals with its own key.
 
-    Raises the errors of `store.present`.
+    Raises the errors of `store.present` and `store.adopt`.
     """
     with serving(sessions.source_alias):
         theirs = store.present()

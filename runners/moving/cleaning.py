@@ -1,4 +1,4 @@
-"""Remove a workspace's rows from a database that it left, or from the target of an aborted move.
+"""Copy late rows of a workspace; delete its rows at the source, or in an aborted move's target.
 
 The rows of live executions are deleted first, because the sweeper of that database reads them until
 then.

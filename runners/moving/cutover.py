@@ -112,7 +112,7 @@ def _count(sessions: MoveSessions, table: str, condition: str, given: copying.Gi
 
 
 def _adapt(sessions: MoveSessions, move: WorkspaceMove, tier_id: UUID) -> None:
-    """Set the values in the copied rows that apply in the target, and record the cutover."""
+    """Set the target's own values in the copied rows, and record the cutover."""
     given = {"workspace": move.workspace_id}
     sessions.target.execute(
         f"UPDATE {Workspace._meta.db_table} SET tier_id = %(tier)s WHERE id = %(workspace)s",

@@ -65,7 +65,7 @@ class MovedTable:
 
     @property
     def paused(self) -> str:
-        """Return the SQL condition; in tables of the kind `EXECUTION`, only for live executions."""
+        """Return `condition`; in tables of the kind `EXECUTION`, only live executions match."""
         if self.kind is not MoveKind.EXECUTION:
             return self.condition
         return (

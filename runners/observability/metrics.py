@@ -1,6 +1,6 @@
 """Metrics of this app: recorded steps, waiting times, and repairs.
 
-Each event is counted when it is certain: a result after its commit, and a repair by the duty that
+An event is counted once it is final: a result after its commit, and a repair by the duty that
 made the repair. Labels come from closed lists: modules, queues, outcomes and duties.
 """
 

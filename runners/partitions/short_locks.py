@@ -31,7 +31,7 @@ class TableBusy(ValkyrError):
 def in_short_locks(
     change: Callable[[Any], None], *, seconds: float = 60, attempts: int = ATTEMPTS
 ) -> None:
-    """Call `change` with a cursor in a transaction; on a lock timeout, call it again.
+    """Call `change` with a cursor in a transaction; retry after a lock timeout or a deadlock.
 
     `seconds` limits the time of each statement; 0 means no limit. Raises TableBusy after the last
     attempt.

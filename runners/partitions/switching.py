@@ -218,7 +218,7 @@ class TableFacts:
     """A table's owner, row security, options, grants and views, before a new table replaces it."""
 
     def __init__(self, cursor: Any, name: str) -> None:
-        """Read the owner, options, grants and views of the table `name`."""
+        """Read the facts about the table `name`."""
         cursor.execute(OWNER, [quoted(name)])
         self.owner, self.row_security, self.options = cursor.fetchone()
         cursor.execute(GRANTS, [quoted(name)])

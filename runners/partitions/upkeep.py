@@ -1,6 +1,6 @@
 """Add future partitions, and remove partitions whose executions were deleted.
 
-A start never fails for lack of a partition: the default partition takes the executions of days
+A start never fails for lack of a partition: the default partition holds the executions of days
 without one. Days whose executions are already in the default partition get no partition. Retention
 deletes their rows one by one, as in a table without partitions.
 """
@@ -64,9 +64,9 @@ def add_ahead(*, attempts: int = SOON) -> int:
 def add(begins: datetime, ends: datetime, *, attempts: int = SOON) -> str:
     """Add a partition for the executions of this period; return its name.
 
-    The new table is attached complete and empty: this locks the default partition, not the table.
-    The name contains both limits. A process with an outdated list of partitions therefore never
-    confuses two ranges.
+    The new table is attached complete and empty: this locks the default partition, not the whole
+    table. The name contains both limits. A process with an outdated list of partitions therefore
+    never confuses two ranges.
     """
     name, of = f"{table()}_{begins:%Y%m%d}_{ends:%Y%m%d}", quoted(table())
     first, end = first_id_at(begins), first_id_at(ends)
@@ -94,7 +94,7 @@ def ahead(now: PartitionLayout) -> int:
 
 
 def problems(now: PartitionLayout) -> list[str]:
-    """Return the problems that an operator must solve, with instructions. Reads no rows of runs."""
+    """Return the problems for an operator, with instructions or causes. Reads no rows of runs."""
     found = []
     if not now.partitioned and now.foreign_keys:
         found.append(

@@ -103,7 +103,7 @@ class Consumer:
         return take(self._trigger_id, message)
 
     def _put_off(self, taken: IntakeCount) -> None:
-        """Return a valid message to the queue; then wait, or, with `once`, request a stop."""
+        """Return a postponed message to the queue; then wait, or, with `once`, request a stop."""
         try:
             self._source.give_back()
         except Lost as error:
@@ -116,7 +116,7 @@ class Consumer:
         self._stop.wait(min(max(taken.retry_after, FIRST_PAUSE), LONGEST_RETRY))
 
     def _acknowledge(self) -> None:
-        """Acknowledge the message; try again until the broker confirms it or a stop is requested.
+        """Acknowledge the message; try again until this succeeds or a stop is requested.
 
         After an outage, the broker may redeliver the message.
         """

@@ -43,7 +43,7 @@ class IntakeVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class IntakeCount:
-    """A verdict; REFUSED and LATER have a reason, LATER also the seconds until the next try."""
+    """A verdict. REFUSED and LATER have a `reason`; LATER also has `retry_after`, in seconds."""
 
     verdict: IntakeVerdict
     reason: str = ""
@@ -53,8 +53,8 @@ class IntakeCount:
 def take(trigger_id: UUID, message: QueueMessage) -> IntakeCount:
     """Start an execution for a message, refuse the message, or postpone it. Raises NotFound.
 
-    A redelivered message does not start a second execution, if the sender's ID or a lasting token
-    identifies it.
+    A redelivered message does not start a second execution, if the sender's message ID or a lasting
+    token identifies it.
     """
     trigger = queue_trigger(trigger_id)
     if not trigger.enabled:

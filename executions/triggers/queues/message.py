@@ -29,7 +29,7 @@ class Unreadable(Exception):
 class QueueMessage:
     """A message received from a queue.
 
-    `id` is the sender's ID, if any. `token` is Valkyr's own ID; if `lasting`, the token stays the
+    `id` is the sender's message ID, if any. `token` is Valkyr's own ID; if `lasting`, it stays the
     same when the message is delivered again. `problem` is set if the message could not be opened.
     """
 
@@ -98,7 +98,7 @@ def open_envelope(raw: bytes) -> OpenedEnvelope:
 
 
 def id_of(properties: Mapping[str, Any], headers: Mapping[str, Any]) -> str | None:
-    """Return the sender's ID: the property `message_id`, or the header `message_id` or `id`.
+    """Return the sender's message ID: the property or header `message_id`, or the header `id`.
 
     Returns None if there is no ID.
     """

@@ -79,9 +79,9 @@ return 1
 
 
 class RedisSource:
-    """A queue that is a list in Redis.
+    """A queue in Redis.
 
-    With `raw`, it holds plain JSON pushed with RPUSH; otherwise, it holds kombu's messages.
+    With `raw`, it is a list of plain JSON pushed with RPUSH; otherwise, kombu's lists by priority.
     """
 
     def __init__(self, url: str, queue: str, trigger_id: UUID, *, raw: bool = False) -> None:
@@ -165,7 +165,7 @@ class RedisSource:
 
 
 def in_flight_key(queue: str, trigger_id: UUID) -> str:
-    """Return the key of the hash of messages that a trigger's consumers have not acknowledged."""
+    """Return the Redis key of a trigger's hash of messages that are not yet acknowledged."""
     return f"{queue}:valkyr-in-flight:{trigger_id}"
 
 

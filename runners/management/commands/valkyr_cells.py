@@ -48,7 +48,7 @@ REFUSALS = (
 
 
 class Command(BaseCommand):
-    """Show and migrate cells, prepare a new cell, or move a workspace to another cell."""
+    """Show or migrate cells, prepare a new cell, move a workspace to a cell, or abort a move."""
 
     requires_system_checks = []
     help = HELP

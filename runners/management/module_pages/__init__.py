@@ -80,7 +80,7 @@ def referred(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str,
 
 
 def codes(values: Iterable[Any]) -> str:
-    """Return values as code, separated by commas; a value that is not a text is written as JSON."""
+    """Return values as code, separated by commas; values other than strings become JSON."""
     return ", ".join(code(value if isinstance(value, str) else as_json(value)) for value in values)
 
 
@@ -90,7 +90,7 @@ def code(text: str) -> str:
 
 
 def cell(text: str) -> str:
-    """Return a text on one line, without characters that would end a table's cell."""
+    """Return a text on one line, with each `|` escaped, for a cell of a Markdown table."""
     return " ".join(text.replace("|", "\\|").split())
 
 
@@ -144,7 +144,7 @@ class Common:
 
 
 def _facts(spec: ModuleSpec) -> dict[str, str]:
-    """Return the facts about how the module runs; a fact that does not apply is an empty text."""
+    """Return the facts about how the module runs; a fact that does not apply is an empty string."""
     circuit = (spec.circuit_target or "").rstrip(".")
     return {
         "effect": f"effect `{spec.effect}`",
