@@ -29,7 +29,7 @@ EPILOG = """workloads:
   memory   a worker's child after 1,000 and 10,000 steps, and after large maps
   idle     everything that `make up` starts, doing nothing: memory and CPU by process
 
-only if --only names them (`shipped` is all of these, and idle: 10 minutes; --quick takes 4):
+only if --only names them (`shipped` is all of these, and idle: 16 minutes; --quick takes 4):
   shipped-chain   the whole stack as `make up` starts it, compared with plain Celery with acks_late
                   and the bare worker: chains of 20 by execute-batch; CPU of all processes and of
                   both servers
