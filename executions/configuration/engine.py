@@ -62,8 +62,8 @@ class PlaceSettings(SettingsModel):
     )
     cells: Cells = setting(
         (),
-        "Further databases with Valkyr's tables, each with its own workspaces, workers and beat, "
-        "by their aliases in `DATABASES` ([cells](../how-to/cells.md)). Stand-alone, a JSON object "
+        "Aliases in `DATABASES` of further databases with Valkyr's tables, each with its own "
+        "workspaces, workers and beat ([cells](../how-to/cells.md)). Stand-alone, a JSON object "
         'of names and addresses: `{"b": "postgres://…"}`, or with a pooler `{"b": {"url": '
         '"postgres://…", "direct": "postgres://…"}}`',
         unset="none",
@@ -93,9 +93,8 @@ class PlaceSettings(SettingsModel):
     )
     redis_url: str = setting(
         "",
-        "The Redis server that counts requests for all web processes together. Without it, each "
-        "process "
-        "counts separately, and the database counts sign-in attempts",
+        "The Redis server that counts the requests to all web processes together. Without it, "
+        "each process counts separately, and the database counts sign-in attempts",
         unset="the broker, if that is Redis",
     )
     key_prefix: str = setting(
@@ -105,13 +104,13 @@ class PlaceSettings(SettingsModel):
     queue_prefix: str = setting(
         "valkyr.",
         "Prefix of Valkyr's Celery queues: a step of the queue `io` waits in `valkyr.io`",
-        unset="`valkyr.`",
+        unset="`valkyr.`; empty on the stand-alone platform",
         pattern=r"^[A-Za-z0-9_.:-]*$",
     )
     celery_queues: Words = setting(
         (),
         "Queues of the project's Celery app that steps may name: a step of the queue "
-        "`images` goes to `images`, not to `valkyr.images`. Their workers run the "
+        "`images` goes to `images`, not to `valkyr.images`. The workers of these queues run the "
         "project's Celery app",
     )
     trace_url: str = setting(
@@ -127,7 +126,9 @@ class PlaceSettings(SettingsModel):
         unset="none",
     )
     flower_url: str = setting(
-        "", "The address of Flower; the pages of runs and dead letters link to it", unset="none"
+        "",
+        "The address of Flower; the pages of executions and dead letters link to it",
+        unset="none",
     )
 
     @field_validator("cells")
@@ -185,11 +186,11 @@ class AccessSettings(SettingsModel):
         unset="none",
     )
     api_rate: int = setting(
-        60_000, "Maximum requests of one principal (all its tokens together)", unit=A_MINUTE, ge=0
+        60_000, "Maximum requests from one user, with all tokens together", unit=A_MINUTE, ge=0
     )
     trigger_rate: int = setting(
         30_000,
-        "Maximum requests of one principal that may start executions; a batch counts once",
+        "Maximum requests from one user to start executions; a batch counts as one request",
         unit=A_MINUTE,
         ge=0,
     )

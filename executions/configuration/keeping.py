@@ -25,8 +25,8 @@ class RetentionSettings(SettingsModel):
     )
     keep_succeeded_days: float = setting(
         30,
-        "How long an execution that succeeded is kept, with its runs and checkpoints. [What is "
-        "kept in any case](../how-to/operations.md#retention)",
+        "How long an execution that succeeded is kept, with its runs. [What is kept in any "
+        "case](../how-to/operations.md#retention)",
         unit=DAYS,
         ge=0,
     )

@@ -24,7 +24,7 @@ class WorkerSettings(SettingsModel):
         gt=0,
     )
     heartbeat_seconds: float = setting(
-        5, "Time between renewals of a lease; at most half of the lease", unit=SECONDS, gt=0
+        5, "Time between renewals of a lease; at most half of `LEASE_SECONDS`", unit=SECONDS, gt=0
     )
     grace_seconds: float = setting(
         2,
@@ -66,8 +66,8 @@ class WorkerSettings(SettingsModel):
     )
     isolated_memory_mb: int = setting(
         2048,
-        "Address space of each process of a suspect step (RLIMIT_AS); at least 512; 0 sets no "
-        "limit",
+        "Maximum address space of each process of a suspect step (RLIMIT_AS); at least 512; 0 sets "
+        "no limit",
         unit="MiB",
         ge=0,
     )
@@ -76,10 +76,10 @@ class WorkerSettings(SettingsModel):
     )
     worker_memory_mb: int | None = setting(
         None,
-        "Address space, in MiB, of each process in a prefork pool (RLIMIT_AS): a step that needs "
-        "more fails alone, with `MemoryError`. The default is a share of the machine's memory, or "
-        "of the cgroup's limit. At least 512; 0 sets no limit. Workers that also consume queues "
-        "other than Valkyr's have no limit",
+        "Maximum address space, in MiB, of each process in a prefork pool (RLIMIT_AS): a step that "
+        "needs more fails alone, with `MemoryError`. The default is a share of the machine's "
+        "memory, or of the cgroup's limit. At least 512; 0 sets no limit. Workers that also "
+        "consume queues other than Valkyr's have no limit",
         unset="a quarter of the memory, 1024 to 4096 MiB",
         ge=0,
     )

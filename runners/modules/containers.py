@@ -96,8 +96,9 @@ class LoopInputs(ModuleInputs):
         None,
         ge=1,
         description=(
-            "With `while` or `until`, the loop fails permanently if it needs more iterations. "
-            "Default `LOOP_LIMIT_DEFAULT`, at most `LOOP_LIMIT_CONDITION` (both 1,000 by default)."
+            "With `while` or `until`, the loop fails permanently if it needs more iterations than "
+            "this. Default `LOOP_LIMIT_DEFAULT`, at most `LOOP_LIMIT_CONDITION` (both 1,000 by "
+            "default)."
         ),
         examples=[50],
     )

@@ -262,7 +262,8 @@ class PinnedInputs(ModuleInputs):
         SUCCESS,
         min_length=1,
         max_length=MAX_OUTCOME_LENGTH,
-        description="The outcome; `error` fails permanently, so that an edge on `error` is taken.",
+        description="The outcome; with `error`, the step fails permanently, and an `error` edge is "
+        "taken.",
         examples=["true"],
     )
     outcomes: list[str] = Field(

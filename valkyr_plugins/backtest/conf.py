@@ -12,7 +12,7 @@ class BacktestSettings(SettingsModel):
 
     backtest_retention_days: float = setting(
         30,
-        "Retention of backtests and their results",
+        "How long backtests and their results are kept",
         unit="days",
         variables=("BACKTEST_RETENTION_DAYS",),
         ge=1,

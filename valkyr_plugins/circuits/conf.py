@@ -21,8 +21,8 @@ class CircuitSettings(SettingsModel):
     )
     default_failure_threshold: int = setting(
         BASE.failures,
-        "Failures within the window that open a target's circuit; circuit rules in the admin "
-        "take precedence",
+        "Number of failures within the window at which a target's circuit opens; circuit rules in "
+        "the admin take precedence",
         variables=("DEFAULT_FAILURE_THRESHOLD",),
         gt=0,
     )

@@ -18,8 +18,8 @@ class ConnectorSettings(SettingsModel):
     )
     files_root: str = setting(
         "",
-        "The only folder that `file.*` and `archive.*` may use, the same for all workspaces; if "
-        "empty, these modules are disabled",
+        "The only local folder that `file.*`, `archive.*` and `data.csv_*` may use, the same for "
+        "all workspaces; if empty, steps cannot use local files",
         unset="none; on the stand-alone platform `$VALKYR_HOME/files`, unless "
         "`VALKYR_ALLOWED_HOSTS` names more than this machine",
     )
@@ -29,8 +29,8 @@ class ConnectorSettings(SettingsModel):
         "others are [fsspec's "
         "names](https://filesystem-spec.readthedocs.io/en/latest/api.html"
         "#other-known-implementations). Install their packages yourself. Valkyr does not restrict "
-        "these stores: `http` can reach any host, and `sftp` any account that the worker can use. "
-        "`file` and chains (`zip::…`) are never opened",
+        "the other stores: `http` can reach any host, and `sftp` any account that the worker can "
+        "use. `file` and chains (`zip::…`) are never opened",
         unset="`local,s3`",
     )
     s3_endpoint: str = setting(
@@ -57,7 +57,7 @@ class ConnectorSettings(SettingsModel):
         False,
         "Whether workflows may contain Python code (`python.code`); the same for the web process "
         "and the workers. Namespaces and Landlock (Linux 5.13 or newer) confine the code. If the "
-        "kernel or a container's seccomp profile denies these, the code is rejected",
+        "kernel or a container's seccomp profile does not allow them, the code is not run",
     )
     javascript_code: Flag = setting(
         False,

@@ -37,7 +37,7 @@ class MfaSettings(SettingsModel):
     recent_sign_in_minutes: float = setting(
         15,
         "Time after a sign-in in which a user may see secrets, change credentials, tokens and "
-        "roles, and remove a factor; then the page asks for the password again. 0: the page "
+        "roles, and remove a factor; then Valkyr asks for the password again. 0: Valkyr "
         "never asks",
         unit="minutes",
         ge=0,

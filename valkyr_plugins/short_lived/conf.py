@@ -14,7 +14,7 @@ class ShortLivedSettings(SettingsModel):
         (),
         "Vault servers that may get the worker's Kubernetes token, such as "
         "`https://vault.example.com:8200`: credentials of type `vault` can then sign in with this "
-        "token. Every user who may configure credentials can use every role of Vault that is "
+        "token. Every user who may configure credentials can use every Vault role that is "
         "bound to the worker's service account",
         unset="none",
     )
@@ -24,7 +24,7 @@ class ShortLivedSettings(SettingsModel):
     )
     aws_web_identity_roles: Words = setting(
         (),
-        "Roles of AWS that credentials of type `aws_sts` may assume with the worker's web identity "
+        "AWS roles that credentials of type `aws_sts` may assume with the worker's web identity "
         "(EKS), such as `arn:aws:iam::123456789012:role/shop`. Every user who may configure "
         "credentials can use these roles",
         unset="none",

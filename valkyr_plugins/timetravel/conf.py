@@ -12,8 +12,8 @@ class TimeTravelSettings(SettingsModel):
 
     checkpoint_retention_hours: float = setting(
         24,
-        "How long checkpoints are kept after the end of their execution; you can still fork "
-        "from finished steps",
+        "How long checkpoints are kept after the end of their execution; afterwards, you can still "
+        "fork from finished steps",
         unit="hours",
         variables=("CHECKPOINT_RETENTION_HOURS",),
         ge=0,

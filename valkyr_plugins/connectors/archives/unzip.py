@@ -59,7 +59,7 @@ class ArchiveUnzipInputs(StoreInputs):
         examples=["cp932"],
     )
     max_entries: int = Field(
-        1_000, ge=1, le=10_000, description="If there are more entries, the step fails."
+        1_000, ge=1, le=10_000, description="If there are more entries than this, the step fails."
     )
     max_bytes: int = Field(
         MAX_BYTES,
@@ -107,7 +107,7 @@ class ArchiveUnzipOutputs(ModuleOutputs):
 class ArchiveUnzip(Module[ArchiveUnzipInputs]):
     """Unpacks a zip archive into a folder, or into the step's output.
 
-    All entries are checked, and the selected ones unpacked, before a file is written. Nested
+    All entries are checked, and the selected ones unpacked, before any file is written. Nested
     archives are not unpacked. Encrypted entries, links, names that lead outside the folder or occur
     twice, and archives over the limits are rejected. Paths in S3 need a credential of type s3.
     """

@@ -39,7 +39,7 @@ class CsvForm(ModuleInputs):
         max_length=4,
         description=(
             "The character between two fields. `auto` selects the comma, semicolon, tab or bar "
-            "that splits each of the first lines into the same, and largest, number of fields; "
+            "that splits the first lines into the most fields, with the same number in each line; "
             "if none does, the comma."
         ),
         examples=[";"],

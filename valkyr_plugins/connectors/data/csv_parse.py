@@ -74,7 +74,10 @@ class CsvParseInputs(CsvForm):
         ),
     )
     max_rows: int = Field(
-        10_000, ge=1, le=MAX_ROWS, description="If there are more rows than this, the step fails."
+        10_000,
+        ge=1,
+        le=MAX_ROWS,
+        description="If there are more rows than this, the step fails; not with batches.",
     )
 
     @model_validator(mode="after")

@@ -80,13 +80,14 @@ class CsvWriteInputs(CsvForm):
         ),
     )
     quote_all: bool = Field(
-        False, description="Put every field in quotes, not only those that need them."
+        False, description="Whether to quote every field, not only those that need quotes."
     )
     line_end: Literal["crlf", "lf"] = Field(
         "crlf", description="crlf: as in RFC 4180 and spreadsheets. lf: as on Unix."
     )
     byte_order_mark: bool = Field(
-        False, description="Begin with the byte order mark by which Excel recognises UTF-8."
+        False,
+        description="Whether to begin with the byte order mark by which Excel recognises UTF-8.",
     )
     path: str | None = Field(
         None,

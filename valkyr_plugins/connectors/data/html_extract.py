@@ -107,7 +107,7 @@ class HtmlExtract(Module[HtmlExtractInputs]):
     """Extracts values and lists of records from an HTML page, using CSS selectors.
 
     The page is parsed as in browsers, so invalid HTML works, but scripts do not run. A field with
-    `get: fields` and `all: true` yields an object for each element, such as the rows of a list.
+    `get: fields` and `all: true` yields an object for each element, such as each item of a list.
     """
 
     type = "data.html_extract"

@@ -119,7 +119,7 @@ class FileListOutputs(ModuleOutputs):
     """The entries found."""
 
     path: str = Field(description="The path that was listed.")
-    entries: list[FileListEntry] = Field(description="The files, ordered by path.")
+    entries: list[FileListEntry] = Field(description="The files and folders, ordered by path.")
     count: int = Field(description="The number of entries.")
 
 

@@ -81,7 +81,9 @@ class FileReadOutputs(ModuleOutputs):
     )
     bytes: int = Field(description="Number of bytes read.")
     size: int = Field(description="The size of the whole file in bytes.")
-    modified: str | None = Field(description="When it was last changed, in ISO 8601, if known.")
+    modified: str | None = Field(
+        description="When the file was last changed, in ISO 8601, if known."
+    )
     etag: str | None = Field(description="The store's ETag for this content, if it has one.")
     version: str | None = Field(description="The store's version, if it keeps several versions.")
     content_type: str | None = Field(description="The media type that the store recorded.")

@@ -105,7 +105,8 @@ class SqlExecute(Module[SqlExecuteInputs]):
     """Runs one or more statements that change a PostgreSQL database, in one transaction.
 
     After a crash, the statements may run twice, unless `once` is set. Private addresses are
-    rejected unless an administrator allows the host (VALKYR_SQL_ALLOWED_HOSTS).
+    rejected unless an administrator allows the host (VALKYR_SQL_ALLOWED_HOSTS) or its network
+    (VALKYR_HTTP_ALLOWED_NETWORKS).
     """
 
     type = "sql.execute"

@@ -86,7 +86,7 @@ class SqlQuery(Module[SqlQueryInputs]):
 
     The statement runs in a read-only transaction, which the database ends at the step's timeout.
     Private addresses are rejected unless an administrator allows the host
-    (VALKYR_SQL_ALLOWED_HOSTS).
+    (VALKYR_SQL_ALLOWED_HOSTS) or its network (VALKYR_HTTP_ALLOWED_NETWORKS).
     """
 
     type = "sql.query"
