@@ -14,7 +14,7 @@ from executions.payload_store.object_storage import ObjectStorage, translated
 def write(name: str, data: bytes) -> None:
     """Write a file. Raises PayloadStoreUnavailable.
 
-    In a folder, the file is synced to the disk.
+    If the store is a folder, the file is synced to disk.
     """
     with _reported("written", name):
         _storage().write(name, data)

@@ -33,7 +33,7 @@ class ObjectStorage:
     address: str
 
     def write(self, name: str, data: bytes) -> None:
-        """Write a file. In a folder, the file is synced to the disk."""
+        """Write a file. If the store is a folder, the file is synced to disk."""
         if (folder := self.folder) is not None:
             _write_local(folder / name, [data])
         else:

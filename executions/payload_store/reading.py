@@ -142,7 +142,7 @@ def load(workspace_id: UUID, value: Any, most: int | None = None, *, partly: boo
 
 
 def load_for_response(workspace_id: UUID, value: Any, most: int) -> Any:
-    """Return a value as `load` does, without holding the request's connection meanwhile.
+    """Return a value as `load` does; outside a transaction, hold no database connection meanwhile.
 
     A value without references is returned unchanged. Raises the errors of `load`.
     """

@@ -183,7 +183,7 @@ def _given(query: dict[str, Any]) -> dict[str, str]:
 
 
 def _parsed(lines: Iterator[str]) -> Iterator[StreamEvent]:
-    """Yield the events in a stream's lines, as the standard for server-sent events defines."""
+    """Yield the server-sent events in a stream's lines; a comment line yields an event named ""."""
     fields: dict[str, str] = {}
     for line in lines:
         if line.startswith(":"):

@@ -1,4 +1,4 @@
-"""One-time codes (RFC 6238) and recovery codes. This module is pure; the time is an argument."""
+"""One-time codes (RFC 6238) and recovery codes, without a database; the time is an argument."""
 
 import hmac
 import secrets

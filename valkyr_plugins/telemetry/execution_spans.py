@@ -83,7 +83,7 @@ def know(execution_id: UUID, trace_id: str) -> None:
 
 
 def learn(execution_ids: Collection[UUID]) -> None:
-    """Load the traces of executions that are not cached, in one query."""
+    """Cache the trace IDs of these executions; one query loads those that are missing."""
     unknown = [pk for pk in set(execution_ids) if pk not in _known]
     if unknown:
         rows = WorkflowExecution.objects.filter(pk__in=unknown).values_list("pk", "trace_id")

@@ -86,7 +86,7 @@ class FlowerWatch:
 
 
 def watch(app: Celery) -> None:
-    """Make Flower, which starts in this process, send the commands to workers.
+    """Make Flower, which starts in this process, send the commands that turn reports on and off.
 
     The function does nothing if `VALKYR_TASK_EVENTS` turns reports on or off permanently.
     """

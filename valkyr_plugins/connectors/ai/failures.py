@@ -63,7 +63,7 @@ def told(error: Exception, inputs: ProviderInputs, host: str, seconds: float) ->
 
 
 def _time_is_over(error: Exception) -> bool:
-    """Return whether the step's own time limit was reached, rather than only a connection's."""
+    """Return whether the time limit of the step's requests was reached, not only a connection's."""
     timed_out = any(isinstance(cause, httpx.TimeoutException) for cause in _causes(error))
     return timed_out and time.monotonic() >= request_deadline.get()
 

@@ -8,7 +8,7 @@ from valkyr_plugins.n8n.texts import is_expression
 
 
 def is_text(raw: Any) -> bool:
-    """Return whether a parameter is a non-empty text without an expression."""
+    """Return whether a parameter is a non-blank string that is not an expression."""
     return isinstance(raw, str) and bool(raw.strip()) and not is_expression(raw)
 
 

@@ -40,7 +40,7 @@ def _edge(edge: TracedEdge) -> str:
 
 
 def body_result(scope: TracedScope, result: Any) -> bool:
-    """Return whether the engine accepts a body's result: the output of its only last task."""
+    """Return whether the engine accepts a body's result: the output of its single final task."""
     from valkyr_plugins.python_workflows.tracing.handles import facts_of
 
     facts = facts_of(result)
