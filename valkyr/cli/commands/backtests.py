@@ -69,7 +69,7 @@ def _plugin(choices: Choices) -> Iterator["ApiClient"]:
             yield api
         except CliError as error:
             if error.problem.get("code") == UNKNOWN_ADDRESS:
-                error.hint = "The plugin `backtest` is not installed there; see docs/how-to/plugins.md."
+                error.hint = "The server has no plugin `backtest`: see docs/how-to/plugins.md."
             raise
 
 
