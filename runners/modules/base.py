@@ -219,10 +219,10 @@ class Wait:
 class StepError(Exception):
     """A failure of a step, with a type that the module chooses.
 
-    `retry_after` is a delay in seconds; users see `details` as JSON, so it must not contain
-    secrets. `fingerprint` names the kind of failure (`card_declined`): failures of a step that
-    share it form one failure group, regardless of their messages. Without a fingerprint, the shape
-    of the message determines the group.
+    `retry_after` is a delay in seconds. Users see `details` as JSON, so it must not contain
+    secrets. `fingerprint` names the kind of failure (`card_declined`): failures of a step with the
+    same fingerprint form one failure group, regardless of their messages. Without a fingerprint,
+    the shape of the message determines the group.
     """
 
     def __init__(

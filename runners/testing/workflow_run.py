@@ -126,7 +126,7 @@ ACTOR = Actor.system("a test")
 class WorkflowRun:
     """An execution that the testing kit runs; `answers` replace the outputs of modules.
 
-    A task is named by its ID, by its place and ID in a body (`refine[1].draft`), or by the complete
+    Name a task by its ID, by its place and ID in a body (`refine[1].draft`), or by the complete
     path of a step (`charge.pay`). The ID of a task with several modules refers to the task's last
     step.
     """
@@ -227,7 +227,7 @@ class WorkflowRun:
         return self
 
     def advance_time(self, span: timedelta | float | None = None) -> "WorkflowRun":
-        """Advance the time by `span` (seconds, or a timedelta), or until the next wait is due.
+        """Advance the time by `span` (seconds or a timedelta), or to the next timer or deadline.
 
         The times of waits, retries and deadlines in the rows are moved; the clock itself does not
         change. Without `span`, raises AssertionError if no wait will become due.

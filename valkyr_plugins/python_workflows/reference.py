@@ -18,9 +18,10 @@ from valkyr_plugins.python_workflows.workflow import PythonWorkflow
 LINE = 88
 HEAD = """# Names for workflows in Python
 
-Import each name from `valkyr`. [Workflows in Python](../how-to/python-workflows.md) shows how to
-use these names. `**options` are the [options of a task](../how-to/python-workflows.md#options).
-`python manage.py describe_python_api` writes this page from the code's signatures and docstrings.
+Import each name, except the [objects](#objects), from `valkyr`. [Workflows in
+Python](../how-to/python-workflows.md) shows how to use these names. `**options` are the [options
+of a task](../how-to/python-workflows.md#options). `python manage.py describe_python_api` writes
+this page from the code's signatures and docstrings.
 """
 GROUPS: Mapping[str, Sequence[str]] = {
     "Declare": ("workflow", "step"),
@@ -42,7 +43,7 @@ MEANINGS: Mapping[str, str] = {
     "filters": 'Template filters, by name: `filters.length(x)`, `filters.map(x, attribute="id")`.',
     "secrets": "The workspace's secrets: `secrets.pay_key` is inserted when the step runs.",
     "execution": "The running execution: `execution.id`, `execution.startedAt`.",
-    "event": "The event's payload, in `where=` and in the filters of triggers.",
+    "event": "The event's payload, for `where=` and the filters of triggers.",
 }
 # Methods that the tracer calls.
 INTERNAL = frozenset({"parameters", "payload_of", "place"})
@@ -55,7 +56,7 @@ OBJECTS: Mapping[str, tuple[str, type]] = {
     "A loop's turn": ("the value of `turn` in `with repeat(…) as turn`", TracedTurns),
     "An approval": ("the result of `approve`", TracedApproval),
     "A callback": ("the result of `callback`", TracedCallback),
-    "A failed execution": ("the exception of `output`", ExecutionFailed),
+    "A failed execution": ("the exception that `output` raises", ExecutionFailed),
 }
 
 

@@ -34,18 +34,18 @@ class RemoteInputs(ModuleInputs):
     )
     costs: bool = Field(
         False,
-        description="Whether the step costs money or tokens. If so, it fails when a budget is "
-        "spent.",
+        description="Whether the step costs money or tokens. If so, the step fails when a budget "
+        "is spent.",
     )
 
 
 class RemoteStep(Module[RemoteInputs]):
     """Lets a remote runner execute the step.
 
-    A remote runner is a program on any machine that requests work over HTTP. The workspace's egress
-    rules do not apply to the runner, because it connects from its own machine. The step's queue
-    must be one of `VALKYR_REMOTE_QUEUES`; the default queue is `remote`, so name any other queue
-    with `queue` in the task. The runner gets all fields of `with` as inputs.
+    A remote runner is a program, on any machine, that requests work over HTTP. The workspace's
+    egress rules do not apply to the runner, because it connects from its own machine. The step's
+    queue must be one of `VALKYR_REMOTE_QUEUES`; the default queue is `remote`, so name any other
+    queue with `queue` in the task. The runner gets all fields of `with` as inputs.
     """
 
     type: ClassVar[str] = "remote.step"

@@ -35,7 +35,7 @@ class AgentInputs(ProviderInputs):
     tools: list[OfferedTool] = Field(
         default_factory=list,
         max_length=100,
-        description="The tools, as the model sees them. A task of the body runs each tool.",
+        description="The tools, as the model sees them. Each tool runs as a task of the body.",
         examples=[
             [
                 {
@@ -53,7 +53,7 @@ class AgentInputs(ProviderInputs):
     toolsets: list[Toolset] = Field(
         default_factory=list,
         max_length=20,
-        description="Tools that are listed while the workflow runs, such as an MCP server's tools.",
+        description="Tools that the workflow lists while it runs, such as an MCP server's tools.",
         examples=[[{"task": "shop", "tools": "{{ tasks.list.output.tools }}"}]],
     )
     approve: list[str] = Field(
@@ -71,7 +71,7 @@ class AgentInputs(ProviderInputs):
     approval_seconds: float | None = Field(
         None,
         gt=0,
-        description="Seconds after which a call that is not approved counts as rejected.",
+        description="Seconds until an approval expires; the tool then does not run.",
         examples=[86_400],
     )
     on_tool_error: Literal["model", "fail"] = Field(
@@ -95,8 +95,8 @@ class AgentInputs(ProviderInputs):
         gt=0,
         description=(
             "The maximum cost of the model's answers, in the price list's currency. The agent "
-            "stops after the turn that reaches this limit. Models without a price have no "
-            "limit."
+            "stops after the turn that reaches this limit. The limit does not apply to models "
+            "without a price."
         ),
         examples=[0.5],
     )
@@ -104,7 +104,10 @@ class AgentInputs(ProviderInputs):
         MAX_RESULT, ge=100, le=1_000_000, description="A longer tool result is cut off."
     )
     max_concurrency: int = Field(
-        4, ge=1, le=100, description="The maximum number of tools of one answer that run at once."
+        4,
+        ge=1,
+        le=100,
+        description="The maximum number of an answer's tool calls that run at once.",
     )
     temperature: float | None = Field(
         None, ge=0, le=2, description="The sampling temperature; by default the model's."
@@ -132,7 +135,9 @@ class AgentOutputs(ModuleOutputs):
     turns: int = Field(description="The number of answers that the model gave.")
     tool_calls: int = Field(description="The number of tool calls.")
     usage: UsedTokens = Field(description="The tokens of all answers.")
-    cost: float | None = Field(description="The cost of all answers, by the price list.")
+    cost: float | None = Field(
+        description="The cost of all answers, by the price list; null if the model has no price."
+    )
     messages: list[Any] = Field(description="The conversation after the prompt.")
 
 
@@ -140,12 +145,13 @@ class LlmAgent(ExpandingContainer):
     """Lets a language model work with tools until it has an answer.
 
     Each task of the body is a tool: a module, a chain of modules, a sub-workflow, or `mcp.call` for
-    a tool of an MCP server. A tool reads the model's arguments from `item.arguments`. Publishing
+    the tools of an MCP server. A tool reads the model's arguments from `item.arguments`. Publishing
     adds the loop around the tools. In the loop, an `llm.chat` step calls the model, the requested
-    tools run, and their results go back to the model. Each answer and each tool call is a separate
-    run, with retries, budgets, circuits and a dead letter. After a crash, the agent continues from
-    the last recorded run, and does not request a recorded answer again. `credential`, `retry`,
-    `timeoutSeconds`, `circuitWaitSeconds` and `queue` of the task apply to the model's steps.
+    tools run, and their results go back to the model. Each answer and each tool call has its own
+    runs, with retries, budgets, circuits and a dead letter. After a crash, the agent continues from
+    the last recorded run, and does not request a recorded answer again. The task's `credential`,
+    `retry`, `timeoutSeconds`, `circuitWaitSeconds` and `queue` apply to the steps that call the
+    model.
     """
 
     type = "llm.agent"

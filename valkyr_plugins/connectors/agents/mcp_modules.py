@@ -22,7 +22,7 @@ class McpInputs(AddressedInputs):
         4 * MEBIBYTE,
         ge=1,
         le=16 * MEBIBYTE,
-        description="A longer response of the server fails the step.",
+        description="A longer response from the server fails the step.",
     )
 
 
@@ -81,9 +81,9 @@ class McpCall(McpModule[McpCallInputs]):
     MCP is the Model Context Protocol. A credential of type bearer or basic becomes the
     Authorization header. Private and special addresses are rejected unless an administrator allows
     their range. The step is retried if the server is unreachable, reports an internal error, or
-    answers 408, 425, 429 or 5xx. Errors such as an unknown tool, wrong arguments or an error of the
-    tool are permanent. `_meta["valkyr/idempotencyKey"]` contains the step's idempotency key. After
-    a crash, a tool may be called twice with this key.
+    answers 408, 425, 429 or 5xx. Errors such as an unknown tool, wrong arguments or a failed tool
+    are permanent. `_meta["valkyr/idempotencyKey"]` contains the step's idempotency key. After a
+    crash, a tool may be called twice with this key.
     """
 
     type = "mcp.call"

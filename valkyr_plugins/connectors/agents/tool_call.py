@@ -46,7 +46,7 @@ class OfferedTool(Tool):
 
 
 class Toolset(ModuleInputs):
-    """Tools that are listed while the workflow runs, such as an MCP server's tools."""
+    """Tools that the workflow lists while it runs, such as an MCP server's tools."""
 
     task: str = Field(
         description="The task that runs them; it finds the tool in `item.name`.", examples=["shop"]
@@ -201,7 +201,7 @@ class ToolResultOutputs(ModuleOutputs):
 class ToolResult(Module[ToolResultInputs]):
     """Creates the message that passes a tool's result to the model.
 
-    The message contains the result, or the error if the call was wrong, not approved, or failed.
+    The message contains the result, or an error if the call was wrong, was not approved, or failed.
     The module `llm.agent` adds this step to its body. You can also use the step in your own loops.
     """
 

@@ -40,7 +40,7 @@ class AgentTurnInputs(ModuleInputs):
         None, description="The output of this step in the previous turn; null in the first turn."
     )
     turn: int = Field(1, ge=1, description="The number of this turn, from 1.")
-    model: str = Field("", description="The name of the requested model, for its price.")
+    model: str = Field("", description="The name of the requested model, to find its price.")
     max_turns: int = Field(
         MAX_TURNS, ge=1, le=1_000, description="Maximum number of answers from the model."
     )
@@ -73,13 +73,13 @@ class AgentTurnOutputs(ModuleOutputs):
 
 
 class AgentTurn(Module[AgentTurnInputs]):
-    """Ends a turn of an agent: adds its messages, and decides whether the agent has finished.
+    """Ends an agent's turn: adds the turn's messages, and decides whether the agent has finished.
 
     The agent has finished if the model called no tool and its answer fits `outputSchema`. An answer
-    that does not fit is returned to the model, at most twice. If `maxTurns` or `maxCost` is reached
-    first, the step fails permanently; to let the agent continue, raise the limit in the step's dead
-    letter. The module `llm.agent` adds this step to its body. You can also use the step in your own
-    loops.
+    that does not fit is returned to the model, at most twice. If an unfinished agent reaches
+    `maxTurns` or `maxCost`, the step fails permanently; to let the agent continue, raise the limit
+    in the step's dead letter. The module `llm.agent` adds this step to its body. You can also use
+    the step in your own loops.
     """
 
     type = "llm.agent_turn"

@@ -146,10 +146,10 @@ class ChatOutputs(ModuleOutputs):
     reasoning: str = Field(description="The reasoning before the answer, if the model returns it.")
     refusal: str = Field(description="The reason for a refusal, if the model refuses to answer.")
     finish_reason: str = Field(
-        description="Why the answer ended: `stop`, `length` or `tool_calls`.",
+        description="Why the answer ended, such as `stop`, `length` or `tool_calls`.",
         examples=["stop"],
     )
-    tool_calls: list[AskedTool] = Field(description="The tools that the model asks for.")
+    tool_calls: list[AskedTool] = Field(description="The tool calls that the model requests.")
     model: str = Field(description="The name of the model, as the provider returns it.")
     id: str = Field(description="The answer's id at its provider.")
     usage: UsedTokens = Field(description="The tokens used.")
@@ -161,14 +161,14 @@ ANSWER, TOOL_CALLS = "answer", "tool_calls"
 class LlmChat(LlmModule[ChatInputs]):
     """Sends a conversation to a language model and returns the answer.
 
-    It works with every endpoint that supports OpenAI's chat completions: OpenAI, DeepSeek, Zhipu,
-    Mistral, OpenRouter, or your own server (vLLM, Ollama), if an administrator allows its network.
-    The key is a credential of type bearer. While the answer arrives, the run's page shows its
-    latest part, and the run's log gets up to 60 parts of about 400 characters or more. Tokens, and
-    their cost by the installation's price list, are recorded, even if the run fails during an
-    answer. The step is retried after rate limits, overload and broken connections. It is not
-    retried after a rejected key, a context that is too long, or a content filter. After a crash,
-    the model may be called and paid for twice.
+    It works with every endpoint that supports OpenAI's chat completions, such as OpenAI, DeepSeek,
+    Zhipu, Mistral and OpenRouter, or your own server (vLLM, Ollama) if an administrator allows its
+    network. The key is a credential of type bearer. While the answer arrives, the run's page shows
+    the latest part, and the run's log gets up to 60 parts of about 400 characters or more. Valkyr
+    records the tokens, and their cost by the installation's price list, even if the run fails
+    during an answer. The step is retried after rate limits, overload and broken connections. It is
+    not retried after a rejected key, a context that is too long, or a content filter. After a
+    crash, the model may be called and paid for twice.
     """
 
     type = "llm.chat"

@@ -55,7 +55,8 @@ class EmbedOutputs(ModuleOutputs):
     """The vectors of the texts."""
 
     vectors: list[list[float]] = Field(
-        description="A vector for each text, in the same order; each number has seven digits."
+        description="A vector for each text, in the same order; numbers have seven significant "
+        "digits."
     )
     dimensions: int = Field(description="The number of dimensions.")
     model: str = Field(description="The name of the model, as the provider returns it.")
@@ -66,8 +67,8 @@ class LlmEmbed(LlmModule[EmbedInputs]):
     """Turns texts into vectors with an embedding model; one request can contain many texts.
 
     Vectors are large: 1,536 numbers are about 20 kB, so about 250 such vectors fill a step's
-    output. For more texts, embed batches in a `flow.map`, or set fewer `dimensions`. Everything
-    else is as in `llm.chat`.
+    output. For more texts, embed batches in a `flow.map`, or set fewer `dimensions`. Endpoints,
+    credentials, costs and retries are as in `llm.chat`.
     """
 
     type = "llm.embed"

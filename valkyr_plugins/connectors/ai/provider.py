@@ -52,8 +52,8 @@ class ProviderInputs(ModuleInputs):
         gt=0,
         description=(
             "Maximum duration of the whole answer, in seconds; at most the step's timeout. "
-            "The default depends on the model: deepseek-r1 and deepseek-reasoner 300, glm "
-            "180, others 120."
+            "The default is the circuit rule's timeout or, without one, by model: deepseek-r1 and "
+            "deepseek-reasoner 300, glm 180, others 120."
         ),
         examples=[60],
     )

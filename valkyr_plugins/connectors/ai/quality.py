@@ -211,21 +211,21 @@ class AssessOutputs(ModuleOutputs):
     words: int = Field(description="The number of words in the text.")
     paragraphs: int = Field(description="The number of paragraphs in the text.")
     dimensions: dict[str, Judged] = Field(
-        description="`completeness`, `coherence`, `relevance` and `length`, each with its reason."
+        description="The score and reason of `completeness`, `coherence`, `relevance` and `length`."
     )
 
 
 class QualityAssess(Module[AssessInputs]):
     """Scores a text by countable properties, with the outcome `true` or `false`.
 
-    By default, score = 0.3 completeness + 0.3 coherence + 0.2 relevance + 0.2 length, each 0 to 1.
-    Completeness: min(1, words ÷ 100). Coherence: 0.5 for two or more paragraphs (0.25 for one),
-    plus half the share of structured paragraphs (a heading, a list or sentences that end properly).
-    Relevance: the share of the keywords that occur as whole words; 1 if there are none. Length:
-    min(words, target) ÷ max(words, target); 1 if there is no target. In Chinese and Japanese, each
-    character counts as a word. By default, the outcome is `true` for a score of 0.6 or more. An
-    execution's metrics summarise its assessments: their number, their mean score and the share that
-    passed.
+    By default, score = 0.3 completeness + 0.3 coherence + 0.2 relevance + 0.2 length; each is from
+    0 to 1. Completeness: min(1, words ÷ 100). Coherence: 0.5 for two or more paragraphs (0.25 for
+    one), plus half the share of structured paragraphs (a heading, a list or sentences that end
+    properly). Relevance: the share of the keywords that occur as whole words; 1 without keywords.
+    Length: min(words, target) ÷ max(words, target); 1 without a target. In Chinese and Japanese,
+    each character counts as a word. By default, the outcome is `true` for a score of 0.6 or more.
+    An execution's metrics summarise its assessments: their number, their mean score and the share
+    that passed.
 
     The score says whether a text has the form of a good text, not whether it is true.
     """

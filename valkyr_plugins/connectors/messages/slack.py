@@ -52,8 +52,10 @@ class SlackPostInputs(ModuleInputs):
 class SlackPostOutputs(ModuleOutputs):
     """The posted message. An incoming webhook returns neither channel nor ts."""
 
-    channel: str | None = Field(description="The channel's id.")
-    ts: str | None = Field(description="The message's timestamp, which identifies it.")
+    channel: str | None = Field(description="The channel's id; null with an incoming webhook.")
+    ts: str | None = Field(
+        description="The message's timestamp, which identifies it; null with an incoming webhook."
+    )
 
 
 class SlackPost(Module[SlackPostInputs]):
@@ -61,8 +63,8 @@ class SlackPost(Module[SlackPostInputs]):
 
     A credential of type slack contains an incoming webhook's address. A credential of type bearer
     contains a bot token (`xoxb-…`, scope chat:write) and requires `channel`. After a rate limit,
-    the step waits as long as Slack requires. After a crash, a message may be posted twice, because
-    Slack has no idempotency keys.
+    the next attempt waits as long as Slack requires. After a crash, a message may be posted twice,
+    because Slack has no idempotency keys.
     """
 
     type = "slack.post"

@@ -38,7 +38,7 @@ class WebhookPostOutputs(ModuleOutputs):
     id: str = Field(description="The message's webhook-id.")
     status: int = Field(description="The HTTP status of the response, 200 to 299.")
     signed: bool = Field(description="Whether the request was signed with a credential.")
-    answer: str = Field(description="The first 2,000 characters of the response.")
+    answer: str = Field(description="The first 2,000 bytes of the response, as text.")
     duration_ms: float = Field(description="Duration in milliseconds.")
 
 
@@ -50,8 +50,8 @@ class WebhookPost(Module[WebhookPostInputs]):
     seconds. With a credential of type signing, the header webhook-signature is `v1,` followed by
     the Base64 of HMAC-SHA256 over `<id>.<timestamp>.<body>`. The secret is `whsec_` followed by the
     key in Base64, or a string whose UTF-8 bytes are the key; a key has 16 or more bytes. During a
-    rotation, two `whsec_` secrets, separated by a space, both sign. Any status outside 200 to 299
-    fails the step; redirects are not followed.
+    rotation, use two `whsec_` secrets, separated by a space: the header then has two signatures.
+    Any status outside 200 to 299 fails the step; redirects are not followed.
     """
 
     type = "webhook.post"

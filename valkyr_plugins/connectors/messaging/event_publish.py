@@ -60,8 +60,8 @@ class EventPublish(Module[EventPublishInputs]):
     invalid payload prevents a trigger from starting a workflow, the step does not fail: `refused`
     lists the trigger.
 
-    An event can start a workflow that publishes an event. So that a workflow cannot trigger itself
-    endlessly, the step fails in a chain of more than ten such events.
+    An event can start a workflow that publishes the next event. So that a workflow cannot trigger
+    itself endlessly, the step fails if its event would be the eleventh in such a chain.
     """
 
     type = "event.publish"

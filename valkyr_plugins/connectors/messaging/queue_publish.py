@@ -58,7 +58,7 @@ class QueuePublishInputs(ModuleInputs):
     headers: dict[Name, str | int | bool] = Field(
         default_factory=dict,
         max_length=50,
-        description="Headers of the message, as texts; not for a Redis list.",
+        description="Headers of the message, sent as texts; a Redis list cannot store headers.",
         examples=[{"kind": "order.paid"}],
     )
     persistent: bool = Field(
@@ -68,7 +68,8 @@ class QueuePublishInputs(ModuleInputs):
         100_000,
         ge=1,
         le=100_000_000,
-        description="For a Redis stream: the approximate number of entries kept; null keeps all.",
+        description="For a Redis stream: the approximate maximum number of entries; null keeps "
+        "all.",
     )
 
     @model_validator(mode="after")
@@ -89,7 +90,7 @@ class QueuePublishOutputs(ModuleOutputs):
     """The broker's answer."""
 
     message_id: str = Field(description="The message's id, the same in every retry.")
-    bytes: int = Field(description="The body's size.")
+    bytes: int = Field(description="The body's size, in bytes.")
     length: int | None = Field(None, description="For a Redis list: its current length.")
     entry_id: str | None = Field(None, description="For a Redis stream: the entry's id.")
 
@@ -103,8 +104,8 @@ class QueuePublish(Module[QueuePublishInputs]):
     list have no ids, so put an id into the body. The step creates missing lists and streams in
     Redis, but nothing in RabbitMQ.
 
-    Messages to the engine's own broker are rejected. Private addresses are also rejected, unless an
-    administrator allows their range.
+    Messages to the engine's own Redis database or virtual host are rejected. Private addresses are
+    also rejected, unless an administrator allows their range.
     """
 
     type = "queue.publish"

@@ -85,8 +85,8 @@ class GraphqlQueryInputs(AddressedInputs):
     on_errors: Literal["fail", "partial"] = Field(
         "fail",
         description=(
-            "The effect of errors in the response. fail: the step fails. partial: if there "
-            "is data too, the output has both."
+            "The effect of errors in the response. fail: the step fails. partial: if the response "
+            "also has data, the output contains both."
         ),
     )
     max_bytes: int = Field(
@@ -121,10 +121,11 @@ class GraphqlQueryOutputs(ModuleOutputs):
 class GraphqlQuery(Module[GraphqlQueryInputs]):
     """Runs a GraphQL query or mutation over HTTP and returns its data.
 
-    By default, errors in the response fail the step permanently; its error lists their paths and
-    codes. If all errors are transient, such as RATE_LIMITED or THROTTLED, the step is retried, as
-    after the statuses 408, 425, 429 and 5xx. A mutation has an Idempotency-Key, but may be sent
-    twice after a crash. To read pages of results, use http.paginate with a cursor in the body.
+    By default, errors in the response fail the step permanently; the step's error lists the paths
+    and codes. If all errors are transient, such as RATE_LIMITED or THROTTLED, the step is retried,
+    as after the statuses 408, 425, 429 and 5xx. A mutation is sent with an Idempotency-Key, but may
+    be sent twice after a crash. To read pages of results, use http.paginate with a cursor in the
+    body.
     """
 
     type = "graphql.query"

@@ -156,7 +156,7 @@ class HttpRequestInputs(QueriedInputs):
     save_to: str | None = Field(
         None,
         description=(
-            "A path in the files folder. The body is streamed into that file instead of "
+            "A path in the files folder. The response's body is streamed into that file instead of "
             "the output; the file appears when it is complete."
         ),
         examples=["downloads/{{ execution.id }}.pdf"],
@@ -164,15 +164,16 @@ class HttpRequestInputs(QueriedInputs):
     store: bool = Field(
         False,
         description=(
-            "Stream the body into the payload store, whatever its size. `body` is then a stored "
-            "content, which file.write (`content`) and data.csv_parse (`stored`) read in parts."
+            "Stream the response's body into the payload store, even if it is small. `body` then "
+            "refers to stored content, which file.write (`content`) and data.csv_parse "
+            "(`stored`) read in parts."
         ),
     )
     max_bytes: int = Field(
         5 * MEBIBYTE,
         ge=1,
         le=10 * GIBIBYTE,
-        description="A longer body fails the step; a limit over 64 MiB needs `store` or `saveTo`.",
+        description="A longer response fails the step; over 64 MiB, set `store` or `saveTo`.",
     )
 
     @model_validator(mode="after")
@@ -203,8 +204,8 @@ class HttpRequestOutputs(ModuleOutputs):
     status: int = Field(description="The HTTP status.", examples=[200])
     headers: dict[str, str] = Field(description="The response headers, with names in lower case.")
     body: Any = Field(
-        description="Parsed JSON, otherwise text; Base64 if it is binary; with `store`, a stored "
-        "content."
+        description="Parsed JSON, otherwise text; Base64 if it is binary; with `store`, a "
+        "reference to stored content."
     )
     body_encoding: Literal["json", "text", "base64", "none", "file", "stored"] = Field(
         description="How to read `body`; `file` if `saveTo` stored it, `stored` with `store`."

@@ -57,9 +57,9 @@ class HttpPaginateInputs(QueriedInputs):
     )
     strategy: Strategy = Field(
         description=(
-            "How a page names the next page. link: by a Link header with rel=next (RFC 8288). "
+            "How the step finds the next page. link: by a Link header with rel=next (RFC 8288). "
             "next: `next` selects its URL. cursor: `next` selects a token for `parameter`. page, "
-            "offset: `parameter` counts pages or items, until a page has no items."
+            "offset: `parameter` counts pages or items until a page has no items."
         )
     )
     items: Expression = Field(
@@ -107,7 +107,7 @@ class HttpPaginateInputs(QueriedInputs):
         5 * MEBIBYTE,
         ge=1,
         le=64 * MEBIBYTE,
-        description="The limit for the bodies of all pages together.",
+        description="Maximum size of the bodies of all pages together, in bytes.",
     )
     at_limit: Literal["stop", "fail"] = Field(
         "stop",
@@ -142,7 +142,9 @@ class HttpPaginateOutputs(ModuleOutputs):
     count: int = Field(description="The number of items.")
     pages: int = Field(description="The number of pages read.")
     truncated: bool = Field(description="Whether a limit ended the reading before the last page.")
-    next: str | int | None = Field(description="The position after the last page, for `start`.")
+    next: str | int | None = Field(
+        description="The position of the next page, for `start`; null at the end."
+    )
     duration_ms: float = Field(description="How long this attempt took, in milliseconds.")
 
 
@@ -150,8 +152,8 @@ class HttpPaginate(Module[HttpPaginateInputs]):
     """Reads a JSON API page by page and returns the items of all pages.
 
     Reading ends with the last page or at a limit. If a page names a next page that was already
-    read, the step fails. After a transient error, the step is retried. The next attempt continues
-    after the last page up to which the items fit in 48 KiB, or starts at the first page. To lose
+    read, the step fails. After a transient error, the step is retried. The step keeps the first
+    pages whose items together fit in 48 KiB, and the next attempt continues after them. To lose
     less work, read a few pages per step (`maxPages`) in a loop, and pass `next` to `start`. The
     credential and headers such as API keys are sent only to the first page's origin.
     """

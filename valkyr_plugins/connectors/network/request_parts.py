@@ -77,7 +77,7 @@ class AddressedInputs(ModuleInputs):
         None,
         gt=0,
         description=(
-            "Timeout in seconds for the whole exchange, including redirects and body; at most the "
+            "Timeout in seconds for each exchange, including redirects and body; at most the "
             "step's timeout."
         ),
         examples=[10],

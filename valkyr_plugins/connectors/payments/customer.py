@@ -43,7 +43,7 @@ class CustomerInputs(StripeInputs):
         None, max_length=1_000, description="Your own note about the customer."
     )
     payment_method: PaymentMethodId | None = Field(
-        None, description="`create`: the customer's payment method, as an id from Stripe."
+        None, description="`create`: the id of the customer's payment method at Stripe."
     )
     metadata: Metadata = Field(
         default_factory=dict, description=METADATA_HELP, examples=[{"userId": "17"}]
@@ -77,7 +77,9 @@ class CustomerOutputs(ModuleOutputs):
         default_factory=dict, description="Your own data about the customer."
     )
     deleted: bool = Field(False, description="Whether the customer was deleted.")
-    live: bool = Field(False, description="Whether the account is live and uses real money.")
+    live: bool = Field(
+        False, description="Whether the customer exists in live mode, not in test mode."
+    )
 
 
 class Customer(StripeModule[CustomerInputs]):

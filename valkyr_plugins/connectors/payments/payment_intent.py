@@ -40,7 +40,7 @@ class PaymentIntentInputs(StripeInputs):
         description=(
             "`create` creates a payment, `confirm` confirms a created payment, `capture` collects "
             "the money of an authorised payment, `cancel` cancels a payment, and `retrieve` reads "
-            "it."
+            "a payment."
         ),
     )
     payment_intent: PaymentIntentId | None = Field(
@@ -72,7 +72,7 @@ class PaymentIntentInputs(StripeInputs):
         description="The id of the payment method at Stripe, never the card's number.",
         examples=["pm_card_visa"],
     )
-    confirm: bool = Field(False, description="`create`: collect the money immediately.")
+    confirm: bool = Field(False, description="`create`: confirm the payment immediately.")
     off_session: bool = Field(
         False, description="Whether the customer is absent and cannot answer the bank's questions."
     )

@@ -64,8 +64,8 @@ def tool(
     By default, the name and the description are the function's name and docstring. The model sees
     the function's parameters. With `parameters`, a JSON Schema, the function receives the call with
     its `name` and `arguments`. `listed` are tools that are known only while the workflow runs, such
-    as those of an MCP server; the function then receives all their calls. With `approve`, a person
-    approves each call. `options` are the options of a step.
+    as an MCP server's tools; the function then receives the calls of all of them. With `approve`, a
+    person must approve each call. `options` are the options of a step.
     """
     function = body.function if isinstance(body, StepFunction) else body
     if options and not isinstance(body, StepFunction):

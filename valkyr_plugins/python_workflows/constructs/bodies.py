@@ -143,7 +143,7 @@ def repeat(
     at_most: int | None = None,
     **options: Any,
 ) -> Iterator[TracedTurns]:
-    """Run the steps in the block repeatedly; `with` returns the iteration.
+    """Run the steps in the block repeatedly; the name after `as` is the current iteration.
 
     The loop ends after `count` iterations or on a condition: `until` or `while_` here, or a call to
     `turn.until(…)` or `turn.while_(…)` in the block. A condition in the block can read the results

@@ -20,8 +20,8 @@ def when(condition: object, **options: Any) -> AbstractContextManager[None]:
 
     The condition becomes a task, which runs after all code above and before all code below. A
     `when` on the outcome of a step (`failed(paid)`, `decision.rejected`, `outcome(size) ==
-    "large"`) becomes a branch of that step. Code below the block does not wait for the branch,
-    unless it reads the branch's result.
+    "large"`) becomes a branch of that step. In that case, code below the block waits for the branch
+    only if it reads the branch's result.
     """
     facts = facts_of(condition)
     if facts is not None and facts.outcomes is not None and facts.outcomes[1]:
@@ -157,7 +157,7 @@ def _text(value: Any) -> str:
 def outcome(result: object) -> Any:
     """Return a step's outcome: `outcome(size) == "large"`.
 
-    In `when`, the comparison makes a branch of the step.
+    In `when`, the comparison creates a branch of the step.
     """
     task = task_of(result)
     facts = facts_of(output_of(task, path="outcome"))

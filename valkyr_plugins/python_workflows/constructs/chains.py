@@ -33,7 +33,8 @@ class TracedChain:
 def chain(**options: Any) -> Iterator[Any]:
     """Run the steps in the block one after another as one task.
 
-    Each step can read the previous output. The chain has no inner edges, so it fails as a whole.
+    Each step can read the previous step's output. The chain has no inner edges, so it fails as a
+    whole.
     """
     trace, given = tracing(), CallOptions.of(options)
     task = trace.reserve(given, "chain")

@@ -56,7 +56,7 @@ class Variables:
 
 
 def variables(**defaults: Any) -> Any:
-    """Declare variables with their defaults, which are values and not handles."""
+    """Declare variables with their defaults, which must be values, not handles."""
     trace = tracing()
     if trace.scope.around is not None:
         raise TracingError("variables belong to the workflow; declare them outside of any body")
