@@ -72,7 +72,7 @@ class UsingStep:
 
 
 def opened_for(step: UsingStep, names: Collection[str]) -> dict[str, OpenedCredential]:
-    """Return a step's credentials, keyed by name, except unknown names, and record their use.
+    """Return a step's credentials, keyed by name, and record their use; omit unknown names.
 
     Uses one statement. Raises SealBroken for an unreadable value, and the errors of
     `sealing.unseal`.

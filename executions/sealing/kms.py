@@ -1,7 +1,7 @@
 """A key in AWS KMS that seals keysets; the key itself never leaves the service.
 
-boto3's own variables (`AWS_PROFILE`, `AWS_ENDPOINT_URL_KMS` and so on) or the machine's role define
-the service's address and the access to the key.
+boto3 takes its credentials from its own variables (`AWS_PROFILE` and so on) or the machine's role,
+and the service's address from `AWS_ENDPOINT_URL_KMS` or the region in the key's ARN.
 """
 
 from typing import Any

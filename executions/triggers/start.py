@@ -1,7 +1,7 @@
 """The only module that starts executions: every entry point and trigger uses it.
 
-The payload is checked before anything is written; the rows and the first runs are one transaction,
-and messages are sent after the commit.
+The payload is checked before any execution is written. An execution and its first runs are written
+in one transaction, and messages are sent after the commit.
 """
 
 from collections.abc import Mapping, Sequence

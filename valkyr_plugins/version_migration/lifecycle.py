@@ -1,4 +1,4 @@
-"""Create migrations and change their state; each function makes one guarded change under a lock.
+"""Create migrations and change their state; each change is guarded, under a lock.
 
 Only this module writes the state. A migration's lock is taken before all other locks; the driver
 holds it for one execution at a time.

@@ -48,7 +48,7 @@ class TaskEntry:
 
     @property
     def steps(self) -> "list[tuple[ModuleEntry, Mapping[str, Any]]]":
-        """Return modules with the task's document, and the undo with {}: it inherits nothing."""
+        """Return each module with the task's document, and the undo module with {}."""
         own: list[tuple[ModuleEntry, Mapping[str, Any]]] = [
             (module, self.document) for module in self.modules
         ]

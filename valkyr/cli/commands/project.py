@@ -12,7 +12,7 @@ PASS_ON = {"ignore_unknown_options": True, "help_option_names": []}
 
 
 class PassingOn(click.Command):
-    """A command that passes its arguments on to another program; click would remove `--`."""
+    """A command that passes its arguments on unchanged; otherwise, click would remove `--`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Store the arguments unchanged; return none for click to parse."""
