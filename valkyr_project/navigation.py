@@ -254,7 +254,7 @@ ADMINISTRATION: tuple[tuple[Any, tuple[AdminPage, ...]], ...] = (
                 lazy("Budgets"),
                 "savings",
                 "valkyr_limits.budget",
-                lazy("Limits of money and language-model tokens."),
+                lazy("Limits on spending and language-model tokens."),
                 "limits",
             ),
             _list_of(

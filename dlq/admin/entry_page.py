@@ -181,10 +181,13 @@ def _outputs(entry: DeadLetterEntry, *, shown: bool) -> PageSection:
         ],
         empty=gettext("No step of the execution has succeeded."),
         folded=True,
-        more=gettext("The newest {number} steps; the others are on the execution's page.").format(
-            number=STEPS
-        ),
+        more=_others() if len(runs) == STEPS else "",
     )
+
+
+def _others() -> str:
+    text = gettext("The {number} most recent successful steps. Others are on the execution's page.")
+    return text.format(number=STEPS)
 
 
 def _folded(value: Any) -> SafeString:

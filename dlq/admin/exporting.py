@@ -64,7 +64,10 @@ class ExportingAdmin(ScopedAdmin):
 
 
 COPY_URL_NAME = "dlq_deadletterentry_copy"
-SAID = lazy("Contains no secrets. Fill in the named values. Read it before you run it.")
+SAID = lazy(
+    "Likely secrets are replaced by placeholders. Fill them in, and look for other secrets before "
+    "you run or share it."
+)
 
 
 def copying_section(entry: DeadLetterEntry, *, sees: bool) -> PageSection:

@@ -82,7 +82,9 @@ def sentence(group: FailureGroup, figures: GroupFigures) -> SafeString:
     """Return a sentence about the failures; for a merged group, it links to the other group."""
     if group.merged_into_id:
         into = links.to(GROUPS, group.merged_into_id, gettext("another group"))
-        return format_html(gettext("Merged into {}, which has its failures."), into)
+        return format_html(
+            gettext("Merged into {}, which now contains the failures of this group."), into
+        )
     total = ngettext("{number:,} time", "{number:,} times", group.total).format(number=group.total)
     return format_html(
         gettext(

@@ -297,7 +297,7 @@ def _groups(migration: ExecutionMigration) -> PageSection:
     def row(group: MigrationGroup) -> list[Any]:
         at = ", ".join(group.at) or gettext("the beginning")
         starts = ", ".join(group.starts)
-        also = gettext("; starts {steps} at once").format(steps=starts) if starts else ""
+        also = gettext("; starts {steps} immediately").format(steps=starts) if starts else ""
         return [
             f"{group.count:,}",
             marks.mark(*VERDICTS[group.verdict]),
