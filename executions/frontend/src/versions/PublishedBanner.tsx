@@ -59,7 +59,7 @@ export function UndoPublishing({ published }: { published: Publication }) {
         icon="undo"
         label={t("versions.undoPublishing")}
         title={t("versions.runVersionAgain", { number: published.before ?? 0 })}
-        refusal={busy ? t("versions.theVersionIsBeingMade") : refusal}
+        refusal={busy ? t("versions.publishingIsBeingUndone") : refusal}
         onClick={() => void undo()}
       />
     </>

@@ -30,14 +30,23 @@ function everyPart(minute: string, hour: string): string | null {
   if (hour === "*") {
     if (minute === "*") return t("inspector.everyMinute");
     const step = /^\*\/(\d{1,2})$/.exec(minute)?.[1];
-    if (step !== undefined) return t("inspector.everyMinutes", { count: Number(step) });
+    if (step !== undefined)
+      return dividing(step, 60, (count) => t("inspector.everyMinutes", { count }));
     return /^\d{1,2}$/.test(minute)
       ? t("inspector.everyHourAtMinute", { minute: Number(minute) })
       : null;
   }
   const step = /^\*\/(\d{1,2})$/.exec(hour)?.[1];
   if (step === undefined || !/^\d{1,2}$/.test(minute)) return null;
-  return t("inspector.everyHoursAtMinute", { count: Number(step), minute: Number(minute) });
+  return dividing(step, 24, (count) =>
+    t("inspector.everyHoursAtMinute", { count, minute: Number(minute) }),
+  );
+}
+
+/** Cron begins anew with each hour or day: only a divisor of its length is a period. */
+function dividing(step: string, length: number, say: (count: number) => string): string | null {
+  const count = Number(step);
+  return count > 0 && length % count === 0 ? say(count) : null;
 }
 
 function timeOf(minute: string, hour: string): string | null {
