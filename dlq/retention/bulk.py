@@ -23,9 +23,10 @@ from dlq.retention.references import NotInBulk, TakenExecutions
 from dlq.retention.terms import parameters
 from dlq.retention.unstored import not_stored
 from executions.database import connection
+from executions.database.time_limits import is_locked
 from executions.models import WorkflowExecution
 from runners.partitions.layout import RunPartition
-from runners.partitions.short_locks import LOCKED, WAIT
+from runners.partitions.short_locks import WAIT
 
 NIL = UUID(int=0)
 TIMES = 20  # a row takes about a twentieth of the time of one in `executions`
@@ -130,5 +131,5 @@ def _or_later() -> Iterator[None]:
     except (NotInBulk, IntegrityError):
         return
     except OperationalError as error:
-        if getattr(error.__cause__, "sqlstate", None) not in LOCKED:
+        if not is_locked(error):
             raise

@@ -17,8 +17,8 @@ from executions.accounts.audit import audit
 from executions.accounts.errors import InUse, Taken
 from executions.admission.capacity import lock_workspace
 from executions.configuration import settings
-from executions.database import alias, connection, transaction
-from executions.database.advisory_locks import AdvisoryLock
+from executions.database import alias, transaction
+from executions.database.advisory_locks import AdvisoryLock, hold, try_to_hold
 from executions.database.clock import database_now
 from executions.database.routing import aliases, serving
 from executions.definition.graph.problem import DefinitionProblem
@@ -71,19 +71,12 @@ def _reserve(slug: str) -> None:
     others = [one for one in aliases() if one != alias()]
     if not others:
         return
-    _run("SELECT pg_advisory_xact_lock(hashtextextended(%s, %s))", slug)
+    hold(AdvisoryLock.WORKSPACE_SLUGS, slug)
     for other in others:
         with serving(other), transaction.atomic():
-            free = _run("SELECT pg_try_advisory_xact_lock(hashtextextended(%s, %s))", slug)
+            free = try_to_hold(AdvisoryLock.WORKSPACE_SLUGS, slug)
             if not free or Workspace.objects.filter(slug=slug).exists():
                 raise _taken(slug)
-
-
-def _run(query: str, slug: str) -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute(query, [slug, AdvisoryLock.WORKSPACE_SLUGS])
-        row = cursor.fetchone()
-    return bool(row and row[0])
 
 
 def _taken(slug: str) -> Taken:

@@ -82,3 +82,24 @@ def _on_our_session(job: AdvisoryLock) -> Iterator[bool]:
         if held and connection.connection is not None and not connection.connection.closed:
             with connection.cursor() as cursor:
                 cursor.execute(FREE, [job])
+
+
+# One transaction at a time for a subject, such as a workspace: the lock ends with the transaction.
+
+
+HOLD = "SELECT pg_advisory_xact_lock(hashtextextended(%s, %s))"
+TRY_TO_HOLD = "SELECT pg_try_advisory_xact_lock(hashtextextended(%s, %s))"
+
+
+def hold(job: AdvisoryLock, subject: str) -> None:
+    """Wait for the job's lock on a subject; this transaction holds it until it ends."""
+    with connection.cursor() as cursor:
+        cursor.execute(HOLD, [subject, job])
+
+
+def try_to_hold(job: AdvisoryLock, subject: str) -> bool:
+    """Take the job's lock on a subject as `hold` does, if it is free; return whether it was."""
+    with connection.cursor() as cursor:
+        cursor.execute(TRY_TO_HOLD, [subject, job])
+        row = cursor.fetchone()
+    return bool(row and row[0])

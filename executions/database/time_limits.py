@@ -74,3 +74,12 @@ def _run(using: str, statements: Any) -> None:
         return
     with connections[using].cursor() as cursor:
         cursor.execute("; ".join(statements))
+
+
+# The SQLSTATEs of a lock timeout and of a deadlock.
+LOCKED = frozenset({"55P03", "40P01"})
+
+
+def is_locked(error: Exception) -> bool:
+    """Return whether a statement failed because of a lock: it timed out, or was in a deadlock."""
+    return getattr(error.__cause__, "sqlstate", None) in LOCKED

@@ -14,12 +14,12 @@ from typing import Any
 from django.db import OperationalError
 
 from executions.database import connection, transaction
+from executions.database.time_limits import is_locked
 from executions.errors import ValkyrError
 
 WAIT = "500ms"
 ATTEMPTS = 120
 PAUSE_SECONDS = 0.25
-LOCKED = frozenset({"55P03", "40P01"})
 
 
 class TableBusy(ValkyrError):
@@ -46,7 +46,7 @@ def in_short_locks(
                 change(cursor)
             return
         except OperationalError as error:
-            if getattr(error.__cause__, "sqlstate", None) not in LOCKED:
+            if not is_locked(error):
                 raise
     raise TableBusy(
         f"The runs' table was in use in each of {attempts} attempts of {WAIT}. Find the long "

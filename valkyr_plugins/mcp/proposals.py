@@ -24,6 +24,7 @@ from executions.public.database import (
     ClockTimestamp,
     connection,
     database_now,
+    hold,
     transaction,
 )
 from executions.public.errors import NotFound, ValkyrError, WrongState
@@ -58,7 +59,8 @@ def propose(api: InProcessApi, kind: str, arguments: Mapping[str, Any], rational
     require(api.user, found.workspace_id, Action.VIEW)
     hours = read(McpSettings).mcp_proposal_hours
     with transaction.atomic():
-        _lock_proposing(found.workspace_id)
+        # So that concurrent calls count each other's proposals.
+        hold(AdvisoryLock.MCP_PROPOSING, f"proposals of {found.workspace_id}")
         equal = Proposal.objects.filter(
             workspace_id=found.workspace_id,
             state=State.PENDING,
@@ -88,15 +90,6 @@ def propose(api: InProcessApi, kind: str, arguments: Mapping[str, Any], rational
         proposal.save(force_insert=True)
         _note(proposal, "create", api.actor, rationale, None)
     return _fresh(proposal.pk)
-
-
-def _lock_proposing(workspace_id: UUID) -> None:
-    """Take a lock, so that concurrent calls count each other's proposals in the workspace."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT pg_advisory_xact_lock(hashtextextended(%s, %s))",
-            [f"proposals of {workspace_id}", AdvisoryLock.MCP_PROPOSING],
-        )
 
 
 def approve(proposal_id: UUID, api: InProcessApi, *, reason: str = "") -> Proposal:

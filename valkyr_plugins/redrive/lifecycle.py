@@ -21,6 +21,7 @@ from executions.public.database import (
     connection,
     database_now,
     delete_without_cascade,
+    hold,
     transaction,
 )
 from executions.public.errors import NotFound, WrongState
@@ -31,8 +32,6 @@ from valkyr_plugins.redrive.options import MOST, InvalidRedrive, RedriveOptions,
 
 State = RedriveState
 DRIVER = Actor.system("redrives")
-# A lock of transactions that hold entries of one workspace, so that no two hold the same one.
-HOLDING = "SELECT pg_advisory_xact_lock(hashtextextended(%s, %s))"
 
 
 def start(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
@@ -42,10 +41,8 @@ def start(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
     """
     with transaction.atomic():
         redrive = _locked(redrive_id, "start", State.RUNNING, State.DRAFT)
-        with connection.cursor() as cursor:
-            cursor.execute(
-                HOLDING, [f"redrives of {redrive.workspace_id}", AdvisoryLock.REDRIVE_HOLDS]
-            )
+        # So that no two redrives hold the same entry.
+        hold(AdvisoryLock.REDRIVE_HOLDS, f"redrives of {redrive.workspace_id}")
         redrive.skipped = _hold(redrive)
         _move(redrive, State.RUNNING, started_at=ClockTimestamp(), busy=True)
         begin_redrive(_groups(redrive))

@@ -25,7 +25,7 @@ from dlq.public.resolving import (
 )
 from executions.public import payload_store
 from executions.public.access import Actor
-from executions.public.database import transaction
+from executions.public.database import is_locked, transaction
 from executions.public.errors import ConcurrencyConflict, QuotaExceeded, ValkyrError, WrongState
 from executions.public.models import WorkflowExecution
 from executions.public.payload_store import PayloadStoreUnavailable
@@ -44,7 +44,6 @@ BATCH = 100
 YIELDS = 2
 # CPU time for the expressions of a batch: one process drives the redrives of all workspaces.
 EXPRESSION_SECONDS = 0.1
-LOCKED = frozenset({"55P03", "40P01"})  # a lock timeout, a deadlock
 NOT_NEWEST = "The step has run again since, or the run was rolled back."
 
 
@@ -262,7 +261,7 @@ def send_one(redrive_id: UUID, item: Queued) -> bool | None:
         items.hold(item.id, error.message)
         return None
     except OperationalError as error:
-        if getattr(error.__cause__, "sqlstate", None) not in LOCKED:
+        if not is_locked(error):
             raise  # an error of the database itself: the next turn tries again
         return False
 

@@ -20,6 +20,7 @@ from executions.public.database import (
     alone,
     connection,
     database_now,
+    is_locked,
     transaction,
 )
 from executions.public.errors import ValkyrError
@@ -41,7 +42,6 @@ MOST = 100  # running migrations that one turn looks at
 AGAIN_SECONDS = 2.0  # until a move is tried again after a step was found running
 # A migration does not wait for others: an execution that is locked is tried again.
 PATIENCE = "SET LOCAL lock_timeout = '250ms'"
-LOCK_NOT_AVAILABLE = "55P03"
 COUNTERS = ("moved", "refused", "skipped", "pace_since", "pace_sent")
 LONGEST_REASON = 2_000
 LONGEST_AT = 500
@@ -154,7 +154,7 @@ def _try(
     except ValkyrError as error:
         _end(migration, item, MigratedState.REFUSED, error.message)
     except (OperationalError, InterfaceError) as error:
-        if getattr(error.__cause__, "sqlstate", "") != LOCK_NOT_AVAILABLE:
+        if not is_locked(error):
             raise  # an error of the database itself: the next turn tries again
         _later(migration, item, "The execution was locked by another process.", now)
     except Exception as error:
