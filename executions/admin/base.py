@@ -259,7 +259,10 @@ class ScopedAdmin(AuditedAdmin):
         try:
             return self.get_changelist_instance(request)
         except (IncorrectLookupParameters, ValidationError):
-            raise BadRequest("The address has an invalid filter. Open the list again.") from None
+            raise BadRequest(
+                f"The address has an invalid filter: {request.GET.urlencode()[:200]!r}. Open the "
+                "list, and choose the filters there."
+            ) from None
 
     def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Power) -> QuerySet[Any]:
         """Return the rows on which the user has the power `action`."""

@@ -11,7 +11,12 @@ from http import HTTPStatus
 from math import ceil
 from typing import Any
 
-from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
+from django.core.exceptions import (
+    BadRequest,
+    PermissionDenied,
+    RequestDataTooBig,
+    SuspiciousOperation,
+)
 from django.db import DataError, InterfaceError, InternalError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.template.loader import render_to_string
@@ -236,7 +241,9 @@ def _of_django(error: Exception) -> JsonResponse:
         return problem(403, str(error) or "You do not have permission for this operation.")
     if isinstance(error, RequestDataTooBig):
         return problem(413, "The body is too large.", code="body_too_large")
-    return problem(400, "The request is not acceptable.")
+    # Other errors quote what the caller sent; the text of BadRequest is written for the caller.
+    said = str(error) if isinstance(error, BadRequest) else ""
+    return problem(400, said or "The request is not acceptable.")
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:
