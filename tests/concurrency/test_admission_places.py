@@ -242,12 +242,12 @@ def test_sleepers_that_wake_all_at_once_never_exceed_the_limit(
 
     def wake(mine: list[UUID]) -> None:
         connection.ensure_connection()
-        together.wait(20)
+        together.wait(60)
         wake_up(*mine)
         start(workflow)
 
     for waking in [rivals.begin(wake, sleepers[i::8]) for i in range(8)]:
-        waking.result(30)
+        waking.result(60)
     assert active(workspace.pk) == 3
     while queue.queue or queue.workers:
         queue.turn()
@@ -266,7 +266,7 @@ def test_two_that_wake_the_same_sleepers_do_not_wait_in_a_circle(
         request_slot([second, first])
         other = rivals.begin(wake_up, first, second)
         wait_until_blocked(my_session())
-    other.result(10)
+    other.result(60)
     assert (place(first), place(second)) == ("HELD", "HELD")
 
 
@@ -356,7 +356,7 @@ def test_who_wakes_while_its_execution_falls_asleep_is_not_forgotten(
         waking = rivals.begin(wake_up, sleeper)
         wait_until_blocked(my_session())
         release_slot(sleeper)
-    waking.result(10)
+    waking.result(60)
     assert place(sleeper) == "HELD"
 
 

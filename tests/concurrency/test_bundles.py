@@ -56,7 +56,7 @@ def test_a_publication_that_ends_first_makes_the_plan_outdated(
         wait_until_blocked(my_session())
 
     with pytest.raises(PlanOutdated):
-        other.result(10)
+        other.result(60)
     assert versions(workspace) == ["Ship", "By hand"]
 
 
@@ -77,7 +77,7 @@ def test_an_edit_waits_for_a_bundle_and_sees_that_it_is_stale(
         wait_until_blocked(my_session())
 
     with pytest.raises(StaleRevision):
-        other.result(10)
+        other.result(60)
     assert Workflow.objects.get(pk=flow.pk).definition == document("From Git")
 
 
@@ -92,5 +92,5 @@ def test_of_two_bundles_with_one_plan_the_second_is_refused(
         wait_until_blocked(my_session())
 
     with pytest.raises(PlanOutdated):
-        other.result(10)
+        other.result(60)
     assert versions(workspace) == ["Ship"]

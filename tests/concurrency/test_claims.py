@@ -24,7 +24,7 @@ def test_of_two_workers_with_one_message_only_one_claims(queue: World, rivals: R
         assert claim_run.claim(*mine) is not None
         other = rivals.begin(claim_run.claim, *theirs)
         wait_until_blocked(my_session())
-    assert other.result(10) is None
+    assert other.result(60) is None
     assert run_of(execution, "one.main").lease_token == 1
 
 
@@ -44,7 +44,7 @@ def test_a_stale_holder_cannot_record(queue: World, rivals: Rivals) -> None:
         late = rivals.begin(recorded, stale)
         wait_until_blocked(my_session())
     with pytest.raises(LeaseLost):
-        late.result(10)
+        late.result(60)
     run = run_of(execution, "one.main")
     assert (run.state, run.lease_token, run.attempt) == ("SUCCESS", fresh[1].token, 1)
     assert audit([execution]).repeats == 1
@@ -71,7 +71,7 @@ def test_a_lease_that_runs_out_while_its_result_is_recorded_is_not_released(
         recorded(held)
         sweep = rivals.begin(leases.expired_leases)
         wait_until_blocked(my_session())
-    sweep.result(10)
+    sweep.result(60)
     run = run_of(execution, "one.main")
     assert (run.state, run.lease_token) == ("SUCCESS", 1)
 
@@ -97,7 +97,7 @@ def test_a_claim_does_not_slip_past_a_cancel(queue: World, rivals: Rivals) -> No
         lifecycle.cancel(execution, actor=ACTOR)
         claim = rivals.begin(claim_run.claim, *_seen_outside(rivals, execution))
         wait_until_blocked(my_session())
-    assert claim.result(10) is None
+    assert claim.result(60) is None
     assert run_of(execution, "one.main").state == "CANCELLED"
 
 
@@ -107,7 +107,7 @@ def test_a_cancel_waits_for_a_claim_and_then_fences_it(queue: World, rivals: Riv
         held = claimed(execution, "one.main")
         cancel = rivals.begin(lifecycle.cancel, execution, actor=ACTOR)
         wait_until_blocked(my_session())
-    cancel.result(10)
+    cancel.result(60)
     with pytest.raises(LeaseLost):
         recorded(held)
     assert states([execution])[execution] == "CANCELLED"
@@ -116,4 +116,4 @@ def test_a_cancel_waits_for_a_claim_and_then_fences_it(queue: World, rivals: Riv
 
 def _seen_outside(rivals: Rivals, execution: object) -> object:
     """Return what another session sees during the open transaction."""
-    return rivals.begin(seen, execution, "one.main").result(10)
+    return rivals.begin(seen, execution, "one.main").result(60)

@@ -136,7 +136,7 @@ def test_whoever_starts_waits_for_whoever_takes_the_key(queue: World, rivals: Ri
         first = start(workflow, A)
         other = rivals.begin(start, workflow, A)
         wait_until_blocked(my_session())
-    second = other.result(10)
+    second = other.result(60)
     assert states([first, second]) == {first: "RUNNING", second: "PENDING"}
 
 
@@ -144,7 +144,7 @@ def test_other_keys_do_not_wait_for_one_that_is_being_taken(queue: World, rivals
     workflow = keyed()
     with transaction.atomic():
         start(workflow, A)
-        rivals.begin(start, workflow, B).result(10)
+        rivals.begin(start, workflow, B).result(60)
 
 
 @pytest.mark.parametrize("places", [None, 4], ids=["unlimited", "limited"])
@@ -157,12 +157,12 @@ def test_a_key_is_never_held_by_more_than_its_limit_however_many_start_at_once(
 
     def ask(number: int) -> list[UUID]:
         connection.ensure_connection()
-        together.wait(20)
+        together.wait(60)
         mine = [A, B] if number % 2 else [B, A]
         return [*start_many(workflow, mine), start(workflow, A)]
 
     asking = [rivals.begin(ask, number) for number in range(8)]
-    ids = [pk for asker in asking for pk in asker.result(30)]
+    ids = [pk for asker in asking for pk in asker.result(60)]
     assert (under_way(workflow, "a"), under_way(workflow, "b")) == (2, 2)
     while queue.queue or queue.workers:
         queue.turn()
@@ -181,11 +181,11 @@ def test_executions_that_end_at_once_let_exactly_as_many_in(queue: World, rivals
 
     def end(execution: UUID) -> None:
         connection.ensure_connection()
-        together.wait(20)
+        together.wait(60)
         lifecycle.cancel(execution, actor=ACTOR)
 
     for ending in [rivals.begin(end, pk) for pk in running]:
-        ending.result(30)
+        ending.result(60)
     assert under_way(workflow, "a") == 4
     assert sorted(states(ids).values()).count("PENDING") == 4
 
@@ -287,7 +287,7 @@ def test_of_those_that_replace_each_other_at_once_one_is_left(queue: World, riva
 
     def ask() -> list[UUID]:
         connection.ensure_connection()
-        together.wait(20)
+        together.wait(60)
         return [start(workflow, A) for _ in range(3)]
 
     ids = [pk for asker in [rivals.begin(ask) for _ in range(8)] for pk in asker.result(60)]
@@ -304,7 +304,7 @@ def test_one_that_ends_while_it_is_replaced_stays_as_it_ended(queue: World, riva
         lifecycle.cancel(first, actor=ACTOR, reason="by hand")
         other = rivals.begin(start, workflow, A)
         wait_until_blocked(my_session())
-    second = other.result(10)
+    second = other.result(60)
     assert states([first, second]) == {first: "CANCELLED", second: "RUNNING"}
     with pytest.raises(WrongState):
         lifecycle.cancel(first, actor=ACTOR)
@@ -436,7 +436,7 @@ def test_events_whose_workflows_share_keys_in_opposite_orders_do_not_deadlock(
         ]
         # Both have begun to take keys, and neither can have all of them.
         wait_until(lambda: _wait_for_keys() == 2, what="both events waiting for keys")
-    receipts = [future.result(20) for future in told]
+    receipts = [future.result(60) for future in told]
 
     assert [len(receipt.event.started) for receipt in receipts] == [3, 3]
     assert all("executionId" in each for receipt in receipts for each in receipt.event.started)

@@ -135,7 +135,7 @@ def test_its_time_is_bounded(
     execution = started(row_step(**slow))
 
     with configured(database_step=0.3):
-        late = rivals.begin(run, execution).result(20) if thread else run(execution)
+        late = rivals.begin(run, execution).result(60) if thread else run(execution)
 
     assert (late.state, late.error_type, rows(execution)) == ("DLQ", "TIMEOUT", [])
     assert asleep() == []
@@ -187,7 +187,7 @@ def test_a_step_that_is_stopped_amid_a_statement_leaves_none_behind(
     interrupting = rivals.begin(interrupt)
     with pytest.raises(LeaseLost):
         database_steps.perform_and_record(*held)
-    interrupting.result(10)
+    interrupting.result(60)
 
     wait_until(lambda: not asleep(), 5, "the end of the statement", asleep)
     assert (run_of(execution, PATH).state, rows(execution)) == ("RUNNING", [])

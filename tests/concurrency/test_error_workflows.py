@@ -120,7 +120,7 @@ def test_of_two_that_fail_it_at_once_one_tells(queue: World, rivals: Rivals) -> 
         recorded(held)
         late = rivals.begin(lifecycle.time_out, execution)
         wait_until_blocked(my_session())
-    assert late.result(10) is False
+    assert late.result(60) is False
     assert len(started_for(execution)) == 1
 
 

@@ -159,7 +159,7 @@ def test_the_next_is_not_waited_for_where_somebody_has_it(
     pack, state, work = begun(ids)
     with transaction.atomic():
         WorkflowExecution.objects.select_for_update().get(pk=ids[1])
-        rivals.begin(end, state, work).result(10)
+        rivals.begin(end, state, work).result(60)
     assert states(ids) == {ids[0]: "SUCCESS", ids[1]: "RUNNING"}
     assert pack.claimed is None
     following = receive.next_execution(pack)

@@ -111,7 +111,7 @@ def test_a_failing_step_does_not_wait_for_who_decides_about_its_group(
 
         late = [rivals.begin(fail, orders, text) for text in ("no stock", "nothing left")]
 
-        assert [one.result(30).group_id for one in late] == [one.group_id for one in letters]
+        assert [one.result(60).group_id for one in late] == [one.group_id for one in letters]
 
 
 def test_of_two_who_resolve_a_group_at_once_each_is_written_down(
@@ -123,7 +123,7 @@ def test_of_two_who_resolve_a_group_at_once_each_is_written_down(
         other = rivals.begin(status.resolve, pk, actor=ANN, in_version=3)
         wait_until_blocked(my_session())
 
-    assert other.result(30).resolved_in == 3
+    assert other.result(60).resolved_in == 3
     assert of(letters[0]).resolved_in == 3
 
 
@@ -139,7 +139,7 @@ def test_groups_that_are_merged_while_their_entries_are_resolved_count_right(
     acts += [rivals.begin(discard, letter.pk, actor=ANN, notes="x") for letter in more[3:]]
     acts += [rivals.begin(fail, orders, "nothing left") for _ in range(3)]
     for act in acts:
-        act.result(30)
+        act.result(60)
     GroupMove.objects.update(created_at=merging.database_now() - 2 * merging.SETTLED_AFTER)
     while GroupMove.objects.exists():
         merging.move_on()
@@ -161,5 +161,5 @@ def test_two_failures_of_a_new_kind_at_once_make_one_group(
         other = rivals.begin(fail, orders, "never seen before")
         wait_until_blocked(my_session())
 
-    assert other.result(30).group_id == first.group_id
+    assert other.result(60).group_id == first.group_id
     assert FailureGroup.objects.filter(message="never seen before", workflow=orders).count() == 1

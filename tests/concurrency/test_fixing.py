@@ -53,7 +53,7 @@ def test_of_two_people_at_one_dead_letter_one_wins_and_the_other_is_told(
             loser = rivals.begin(requeue, letter.pk, actor=ACTOR)
         wait_until_blocked(my_session())
     with pytest.raises(WrongState):
-        loser.result(10)
+        loser.result(60)
     queue.drain()
     assert states([execution])[execution] == "SUCCESS"
     assert run_of(execution, "two.main").outputs == 5

@@ -43,7 +43,7 @@ def heart() -> Iterator[Heart]:
             return super().values()
 
     made._beats = Nothing()
-    assert made._thread is None or looks.wait(10), "its last look is over"
+    assert made._thread is None or looks.wait(60), "its last look is over"
     made._drop()  # its connection, so that the database can be dropped
 
 
@@ -242,7 +242,7 @@ def test_the_lease_guard_begins_with_the_first_step(
     monkeypatch.setattr(self_stops.lease_guard, "period", lambda lease: 3600)
     one = beat()
     with Rivals(1) as threads:  # not the main one, whose signals stay as they are
-        threads.begin(heart.hold, one.work, 60).result(10)
+        threads.begin(heart.hold, one.work, 60).result(60)
     assert heart._guard._armed
     [held] = heart._active()
     heart.release(held)

@@ -51,7 +51,7 @@ def together(rivals: Rivals, workflow: Workflow, *payloads: list[Any]) -> None:
         with transaction.atomic():
             for payload in wanted:
                 start_from_code(workflow.pk, payload)
-                meet.wait(20)
+                meet.wait(60)
 
     for ended in [rivals.begin(act, wanted) for wanted in payloads]:
         ended.result(40)
@@ -64,7 +64,7 @@ def test_a_counter_is_locked_by_no_open_transaction(queue: World, rivals: Rivals
     with transaction.atomic():
         start_from_code(workflow.pk, None)
         other = rivals.begin(start, workflow)
-        assert other.result(10), "it would wait for the lock timeout of 3 s, and fail"
+        assert other.result(60), "it would wait for the lock timeout of 3 s, and fail"
         assert found(workflow) == {"running": 1, "in line": 0, "asked": 1}
         assert used(workspace) == 1
 
@@ -146,7 +146,7 @@ def test_idempotency_keys_started_in_opposite_order_say_what_to_do(
         with transaction.atomic():
             first = start_from_code(workflow.pk, None, key=keys[0])
             if meets:
-                meet.wait(20)
+                meet.wait(60)
             return [first, start_from_code(workflow.pk, None, key=keys[1])]
 
     ended = [rivals.begin(act, *keys) for keys in (("a", "b"), ("b", "a"))]

@@ -111,7 +111,7 @@ def test_credentials_are_written_and_read_while_keys_turn(
     finally:
         stop.set()
     for future in running:
-        future.result(30)
+        future.result(60)
 
     standing = key_rotation.standing()
     assert standing.keyset.version == first.version + 2 * TURNS
@@ -131,7 +131,7 @@ def test_a_key_waits_for_who_is_sealing_with_the_one_before(
         rotation = rivals.begin(key_rotation.rotate, ANN)
         wait_until_blocked(my_session())
         assert not rotation.done()
-    new = rotation.result(10)
+    new = rotation.result(60)
 
     assert late.key_id == old
     with pytest.raises(StillSealing):
@@ -150,7 +150,7 @@ def test_a_change_during_resealing_is_not_undone(workspace: Workspace, rivals: R
         credentials.update(credential.pk, fields={"value": "the new one"}, actor=ANN)
         resealing = rivals.begin(key_rotation.reseal, ANN, lambda progress: None)
         wait_until_blocked(my_session())
-    resealing.result(10)
+    resealing.result(60)
 
     found = credentials.values_of(workspace.pk, ["shop"])
     assert found == {"shop": {"value": "the new one"}}
@@ -179,7 +179,7 @@ def test_of_many_first_secrets_one_makes_the_keys(workspace: Workspace, rivals: 
         others = [rivals.begin(made, workspace, f"first_{i}") for i in range(THREADS)]
         wait_until_blocked(my_session(), THREADS)
         transaction.set_rollback(True)
-    rows = [future.result(10) for future in others]
+    rows = [future.result(60) for future in others]
 
     assert Keyset.objects.count() == 1
     assert {row.key_id for row in rows} == {key_rotation.standing().primary}
@@ -198,7 +198,7 @@ def test_reading_waits_for_nobody(workspace: Workspace, rivals: Rivals) -> None:
     with transaction.atomic():
         store.hold_alone()
         Credential.objects.select_for_update().get(pk=credential.pk)
-        found = rivals.begin(read).result(10)
+        found = rivals.begin(read).result(60)
 
     assert found == {"shop": {"value": "shop: first"}}
 

@@ -36,7 +36,7 @@ def test_of_two_last_branches_exactly_one_plans_the_join(queue: World, rivals: R
         assert recorded(left) is None, "the other branch is not done yet"
         other = rivals.begin(recorded, right)
         wait_until_blocked(my_session())
-    work = other.result(10)
+    work = other.result(60)
     assert work is not None
     assert work.step.path == "join.main"
     assert Run.objects.filter(execution_id=execution, step_path="join.main").count() == 1
@@ -54,7 +54,7 @@ def test_a_pause_during_a_segment_lets_the_step_end_and_starts_no_other(
         lifecycle.pause(execution, actor=ACTOR)
         end = rivals.begin(recorded, held)
         wait_until_blocked(my_session())
-    assert end.result(10) is None
+    assert end.result(60) is None
     assert run_of(execution, "one.main").state == "SUCCESS"
     assert run_of(execution, "two.main").state == "PENDING"
     queue.drain()
@@ -87,7 +87,7 @@ def test_of_two_people_who_requeue_one_wins_and_the_other_is_told(
         other = rivals.begin(requeue, letter.pk, actor=ACTOR)
         wait_until_blocked(my_session())
     with pytest.raises(WrongState):
-        other.result(10)
+        other.result(60)
     queue.drain()
     runs = list(Run.objects.filter(execution_id=execution).order_by("attempt"))
     assert [(r.attempt, r.state) for r in runs] == [(1, "DLQ"), (2, "SUCCESS")]
@@ -108,7 +108,7 @@ def test_a_requeue_and_a_cancel_at_once_leave_no_live_run(queue: World, rivals: 
         other = rivals.begin(requeue, letter.pk, actor=ACTOR)
         wait_until_blocked(my_session())
     with pytest.raises(WrongState):
-        other.result(10)
+        other.result(60)
     assert slow is not None
     assert states([execution])[execution] == "CANCELLED"
     assert DeadLetterEntry.objects.get(pk=letter.pk).resolution == "PENDING"
@@ -122,10 +122,10 @@ def test_a_limit_is_never_exceeded_however_many_start_at_once(queue: World, riva
 
     def ask() -> list[UUID]:
         connection.ensure_connection()
-        together.wait(20)
+        together.wait(60)
         return [start(workflow) for _ in range(3)]
 
-    ids = [pk for asker in [rivals.begin(ask) for _ in range(8)] for pk in asker.result(30)]
+    ids = [pk for asker in [rivals.begin(ask) for _ in range(8)] for pk in asker.result(60)]
     assert active(workspace.pk) == 3
     assert sorted(states(ids).values()) == ["PENDING"] * 21 + ["RUNNING"] * 3
     while queue.queue or queue.workers:
@@ -144,7 +144,7 @@ def test_whoever_starts_waits_for_whoever_takes_the_last_place(
         first = start(workflow)
         other = rivals.begin(start, workflow)
         wait_until_blocked(my_session())
-    second = other.result(10)
+    second = other.result(60)
     assert states([first, second]) == {first: "RUNNING", second: "PENDING"}
     queue.drain()
     assert WorkflowExecution.objects.get(pk=second).state == "SUCCESS"

@@ -87,7 +87,7 @@ def test_a_client_waits_for_one_that_counts_and_then_sees_its_count(
         wait_until_blocked(my_session())
 
     with pytest.raises(QuotaExceeded):
-        second.result(10)
+        second.result(60)
     assert executions(workflow) == 1
 
 

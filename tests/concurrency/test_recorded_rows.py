@@ -388,7 +388,7 @@ def cut() -> None:
             cursor.execute("SELECT pg_terminate_backend(%s, 5000)", [mine])
 
     with Rivals(1) as other:
-        other.begin(end).result(10)
+        other.begin(end).result(60)
 
 
 @pytest.mark.parametrize("use", ["test.effect", "test.spender"])

@@ -65,7 +65,7 @@ def test_what_is_resolved_or_held_is_left_as_it_is(queue: World, rivals: Rivals)
     with transaction.atomic():
         WorkflowExecution.objects.select_for_update(no_key=True).get(pk=busy.execution_id)
         DeadLetterEntry.objects.select_for_update(no_key=True).get(pk=read.pk)
-        done = rivals.begin(together, [free, gone, busy, read]).result(20)
+        done = rivals.begin(together, [free, gone, busy, read]).result(60)
 
     assert (set(done.runs), done.outdated) == ({free.pk}, [])
     kept = DeadLetterEntry.objects.filter(pk__in=[gone.pk, busy.pk, read.pk]).order_by("pk")

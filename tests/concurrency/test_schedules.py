@@ -24,12 +24,12 @@ def at_once(*acts: Callable[[], object]) -> None:
     gate = threading.Barrier(len(acts))
 
     def run(act: Callable[[], object]) -> None:
-        gate.wait(timeout=10)
+        gate.wait(timeout=60)
         act()
 
     with Rivals(len(acts)) as rivals:
         for future in [rivals.begin(run, act) for act in acts]:
-            future.result(timeout=30)
+            future.result(timeout=60)
 
 
 def started(trigger: Trigger) -> QuerySet[Execution]:
@@ -55,7 +55,7 @@ def test_a_second_knock_waits_for_the_first_and_finds_nothing() -> None:
             Trigger.objects.select_for_update(no_key=True).get(pk=trigger.pk)
             knocks = [rivals.begin(cron.fire, trigger.pk) for _ in range(2)]
             wait_until_blocked(my_session())
-        found = [knock.result(timeout=30) for knock in knocks]
+        found = [knock.result(timeout=60) for knock in knocks]
 
     assert found.count(None) == 1
     assert started(trigger).count() == CronTick.objects.filter(trigger=trigger).count() == 1
@@ -67,7 +67,7 @@ def test_a_sweep_leaves_a_trigger_that_is_being_served_alone() -> None:
     with Rivals() as rivals, transaction.atomic():
         Trigger.objects.select_for_update(no_key=True).get(pk=trigger.pk)
 
-        assert rivals.begin(start_ticks).result(timeout=30) == {
+        assert rivals.begin(start_ticks).result(timeout=60) == {
             "followed": 0,
             "noted": 0,
             "started": 0,

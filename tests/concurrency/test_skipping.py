@@ -148,6 +148,6 @@ def test_of_two_people_one_skips_and_the_other_is_told(queue: World, rivals: Riv
         loser = rivals.begin(fix, letter.pk, 6, actor=ACTOR)
         wait_until_blocked(my_session())
     with pytest.raises(WrongState):
-        loser.result(10)
+        loser.result(60)
     queue.drain()
     assert _ends(execution) == {"one.main": "SKIPPED", "two.main": "SKIPPED"}

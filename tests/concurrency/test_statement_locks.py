@@ -67,7 +67,7 @@ def test_a_statement_waits_for_a_change_and_sees_it(
         set_all(execution, change)
         other, waited = _against(rivals, lambda: fetch_for(name, execution, *rows, given))
     assert waited
-    assert [row[0] for row in other.result(10)] == answer
+    assert [row[0] for row in other.result(60)] == answer
 
 
 SKIPS: dict[str, tuple[Mapping[str, Any], Row, str]] = {
@@ -157,7 +157,7 @@ def _beside_a_lock(
             cursor.execute(f"SELECT 1 FROM {table} WHERE {key} = %s FOR NO KEY UPDATE", [row])
         other, waited = _against(rivals, act)
     assert not waited
-    return other.result(10)
+    return other.result(60)
 
 
 def _against(

@@ -271,7 +271,7 @@ def test_two_deliveries_of_one_event_do_not_both_go_on(
         other = rivals.begin(deliver.deliver, event.pk)
         wait_until_blocked(my_session())
         deliver.deliver(event.pk)
-    assert (other.result(10), asked) == (0, [event.pk]), "only one of them asks for more"
+    assert (other.result(60), asked) == (0, [event.pk]), "only one of them asks for more"
     for pk in ids:
         lifecycle.cancel(pk, actor=ACTOR)
 
@@ -330,7 +330,7 @@ def test_a_run_that_falls_asleep_leaves_filters_that_take_long_to_a_worker(
     held = claimed(execution, "ask.main")
     with transaction.atomic():
         recorded(held)
-        events = [rivals.begin(happen, {"n": n}).result(10) for n in (1, 2, 3)]
+        events = [rivals.begin(happen, {"n": n}).result(60) for n in (1, 2, 3)]
         asked = told(monkeypatch)
     assert asked == [event.pk for event in events[1:]]
     assert run_state(execution) == "WAITING"
@@ -346,7 +346,7 @@ def test_an_event_that_comes_while_a_step_falls_asleep_is_heard(
     held = claimed(execution, "ask.main")
     with transaction.atomic():
         recorded(held)  # asleep, which no query shows yet
-        event = rivals.begin(happen, {"total": 1}).result(10)
+        event = rivals.begin(happen, {"total": 1}).result(60)
         assert event.delivered_at is not None
     assert run_state(execution) == "PENDING"
     queue.drain()
@@ -364,15 +364,15 @@ def test_an_event_that_commits_after_a_step_fell_asleep_is_heard(
         with transaction.atomic():
             recorded(held)
             asleep.set()
-            assert go.wait(10)
+            assert go.wait(60)
 
     sleeper = rivals.begin(fall_asleep)
-    assert asleep.wait(10)
+    assert asleep.wait(60)
     with transaction.atomic():
         # Neither sees the other: the step looks back before the event can be seen.
         event = publish_event(default_workspace(), PAID, {"total": 1}, actor=ACTOR).event
         go.set()
-        sleeper.result(10)
+        sleeper.result(60)
     deliver.deliver(event.pk)
     assert run_state(execution) == "PENDING"
     queue.drain()
@@ -387,7 +387,7 @@ def test_what_one_look_back_cannot_take_is_delivered_by_the_duty(
     held = claimed(execution, "ask.main")
     with transaction.atomic():
         recorded(held)
-        events = [rivals.begin(happen, {"n": n}).result(10) for n in (1, 2, 3)]
+        events = [rivals.begin(happen, {"n": n}).result(60) for n in (1, 2, 3)]
     assert run_state(execution) == "WAITING"
     asked = told(monkeypatch)
 
@@ -553,7 +553,7 @@ def test_a_call_that_comes_while_its_step_falls_asleep_is_not_lost(
         recorded(waits)
         call = rivals.begin(callbacks.receive, token_of(execution), {"n": 1}, actor=ACTOR)
         wait_until_blocked(my_session())
-    call.result(10)
+    call.result(60)
     queue.queue = queue.queue[-1:]
     queue.drain()
     assert output(execution) == {"n": 1}

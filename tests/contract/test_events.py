@@ -225,7 +225,7 @@ def test_an_event_told_by_two_at_once_happens_once(workspace: Workspace) -> None
 
     def tell_it() -> None:
         try:
-            gate.wait(timeout=10)
+            gate.wait(timeout=60)
             told = triggers.publish_event(
                 workspace, "order.created", {}, actor=ACTOR, event_id="o-1"
             )
@@ -237,7 +237,7 @@ def test_an_event_told_by_two_at_once_happens_once(workspace: Workspace) -> None
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=30)
+        thread.join(timeout=60)
 
     assert sorted(found) == [False, False, False, True]
     assert WorkflowExecution.objects.count() == Event.objects.count() == 1

@@ -179,7 +179,7 @@ def test_a_request_sent_twice_at_once_starts_one_execution() -> None:
 
     def deliver() -> None:
         try:
-            gate.wait(timeout=10)
+            gate.wait(timeout=60)
             found.append(send(hook.pk, b"{}", headers).status_code)
         finally:
             connection.close()
@@ -188,7 +188,7 @@ def test_a_request_sent_twice_at_once_starts_one_execution() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=30)
+        thread.join(timeout=60)
 
     assert sorted(found) == [202, 401, 401, 401]
     assert WorkflowExecution.objects.count() == WebhookDelivery.objects.count() == 1
@@ -428,7 +428,7 @@ class TestResult:
         wait_until(WorkflowExecution.objects.exists, what="an execution")
         assert not answers
         end(WorkflowExecution.objects.get())
-        thread.join(timeout=20)
+        thread.join(timeout=60)
         return answers[0]
 
     def test_the_output_is_the_answer(self) -> None:

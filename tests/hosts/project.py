@@ -155,7 +155,7 @@ class HostProject:
         for name, process in self._running.items():
             assert process.poll() is None, f"{name} has ended\n{self.logs()}"
         try:
-            return httpx.get(page).status_code == 200
+            return httpx.get(page, timeout=120).status_code == 200
         except httpx.HTTPError:
             return False
 

@@ -76,14 +76,14 @@ def test_every_page_of_its_admin_opens_and_leads_to_pages_below_its_script_name(
 
 
 def test_the_studio_is_below_the_prefix(bureau_host: Host) -> None:
-    answer = httpx.get(f"{bureau_host.project.url}/portal/internal/flows/studio/")
+    answer = httpx.get(f"{bureau_host.project.url}/portal/internal/flows/studio/", timeout=120)
 
     assert answer.headers["Location"].startswith("/portal/de/backoffice/login/")
 
 
 def test_nobody_is_let_in_by_the_projects_own_permissions(bureau_host: Host) -> None:
     for _ in range(2):  # its throttle allows one a day
-        answer = httpx.get(f"{bureau_host.project.url}/portal/internal/flows/v1/ModuleType")
+        answer = httpx.get(f"{bureau_host.project.url}/portal/internal/flows/v1/ModuleType", timeout=120)
 
         assert answer.status_code == 401
         assert answer.headers["Content-Type"].startswith("application/problem+json")

@@ -104,8 +104,8 @@ def test_workflows_run(scenario: str, project: HostProject, client: Client) -> N
 
 
 def test_its_pages_and_its_404_are_its_own(project: HostProject) -> None:
-    home = httpx.get(f"{project.url}/")
-    nothing = httpx.get(f"{project.url}/nowhere/")
+    home = httpx.get(f"{project.url}/", timeout=120)
+    nothing = httpx.get(f"{project.url}/nowhere/", timeout=120)
 
     assert home.status_code == 200
     assert "Wagtail" in home.text
@@ -114,7 +114,7 @@ def test_its_pages_and_its_404_are_its_own(project: HostProject) -> None:
 
 
 def test_our_pages_are_in_its_django_admin(project: HostProject) -> None:
-    with httpx.Client(base_url=project.url, follow_redirects=True) as person:
+    with httpx.Client(base_url=project.url, follow_redirects=True, timeout=120) as person:
         person.get("/django-admin/login/")
         person.post(
             "/django-admin/login/",

@@ -97,8 +97,8 @@ def test_nothing_new_makes_no_seal() -> None:
 def test_rows_of_open_transactions_are_sealed_once_they_are_over(rivals: Rivals) -> None:
     with transaction.atomic():
         [late] = note()
-        [early] = rivals.begin(note).result(10)
-        waiting = rivals.begin(seals.seal).result(10)
+        [early] = rivals.begin(note).result(60)
+        waiting = rivals.begin(seals.seal).result(60)
 
     assert waiting.rows == 0
     assert seals.seal().rows == 2
@@ -110,9 +110,9 @@ def test_writers_do_not_wait_for_sealing(rivals: Rivals) -> None:
     note()
     with transaction.atomic():
         assert seals.seal().rows == 1
-        rivals.begin(note, 3).result(5)
+        rivals.begin(note, 3).result(60)
         # And of two sealers the second does nothing.
-        assert rivals.begin(seals.seal).result(5).rows == 0
+        assert rivals.begin(seals.seal).result(60).rows == 0
 
     assert seals.seal().rows == 3
 

@@ -430,7 +430,7 @@ def test_a_parent_that_is_cancelled_first_starts_no_child(engine: Engine) -> Non
         late = rivals.begin(recorded, held)
         wait_until_blocked(my_session())
     with pytest.raises(LeaseLost):
-        late.result(10)
+        late.result(60)
     assert not WorkflowExecution.objects.filter(parent_id=parent).exists()
 
 
@@ -441,7 +441,7 @@ def test_a_child_that_is_started_first_is_cancelled_with_its_parent(engine: Engi
         assert recorded(held) is None
         late = rivals.begin(lifecycle.cancel, parent, actor=ACTOR)
         wait_until_blocked(my_session())
-    late.result(10)
+    late.result(60)
     engine.run()
     assert (one(parent).state, child_of(parent).state) == ("CANCELLED", "CANCELLED")
 
@@ -455,7 +455,7 @@ def test_a_child_and_its_parent_that_end_at_once_never_wait_in_a_circle(engine: 
         acts = [rivals.begin(child_executions.wake_parent, child) for child in found]
         acts += [rivals.begin(lifecycle.cancel, parent, actor=ACTOR) for parent in parents]
         for act in acts:
-            act.result(10)
+            act.result(60)
     assert set(states(parents).values()) == {"CANCELLED"}
     assert set(states(found).values()) == {"SUCCESS"}
     assert not Waiter.objects.exists()

@@ -22,7 +22,7 @@ def call(partner: PartnerServer, service: str, order: str, key: str, **more: obj
         f"{partner.url}/{service}",
         json={"orderId": order, **more},
         headers={"Idempotency-Key": key},
-        timeout=5,
+        timeout=60,
     )
     return answer.status_code
 
@@ -64,7 +64,7 @@ def test_a_discontinued_article_is_refused_until_it_is_replaced(partner: Partner
 
 
 def test_slowing_down_says_for_how_long(partner: PartnerServer) -> None:
-    answer = httpx.post(f"{partner.url}/reservations", json={"orderId": "ORD-1011"})
+    answer = httpx.post(f"{partner.url}/reservations", json={"orderId": "ORD-1011"}, timeout=60)
 
     assert answer.status_code == 429
     assert answer.headers["Retry-After"] == "1"

@@ -52,7 +52,7 @@ def test_a_higher_priority_is_taken_first_of_all_ten(redis: Redis) -> None:
     taken = []
     with current_app.connection_for_read() as link, link.SimpleQueue(queue) as messages:
         for _ in shuffled:
-            message = messages.get(timeout=5)
+            message = messages.get(timeout=60)
             taken.append(message.payload[0][2])
             message.ack()
     assert taken == [f"step{priority}.main" for priority in range(9, -1, -1)]
@@ -202,6 +202,6 @@ def messages_in(queue: str) -> list[Any]:
     found = []
     with current_app.connection_for_read() as link, link.SimpleQueue(queue) as messages:
         for _ in range(len(messages)):
-            found.append(messages.get(timeout=5))
+            found.append(messages.get(timeout=60))
             found[-1].ack()
     return found

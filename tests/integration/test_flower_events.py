@@ -45,7 +45,7 @@ def flower_of(fleet: Fleet) -> Iterator[httpx.Client]:
             death_signal=signal.SIGTERM,
         )
     try:
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=120) as client:
             wait_until(lambda: _is_up(client), 60, "Flower's readiness")
             yield client
     finally:

@@ -44,8 +44,8 @@ def processes(
             logs / "host.log", "tests.hostile.asgi:application", PREFIX, **HOST | unlimited
         ) as host,
         web_process(logs / "platform.log", **unlimited) as platform,
-        httpx.Client(base_url=host, timeout=30) as ours,
-        httpx.Client(base_url=platform, timeout=30) as theirs,
+        httpx.Client(base_url=host, timeout=120) as ours,
+        httpx.Client(base_url=platform, timeout=120) as theirs,
     ):
         yield ours, theirs
 

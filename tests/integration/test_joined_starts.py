@@ -42,7 +42,7 @@ def an_open_transaction_that_started(workflow_id: Any, payload: Any) -> Iterator
             with transaction.atomic():
                 start_from_code(workflow_id, payload)
                 started.set()
-                end.wait(timeout=20)
+                end.wait(timeout=60)
         except Exception as error:
             errors.append(error)
             started.set()
@@ -52,11 +52,11 @@ def an_open_transaction_that_started(workflow_id: Any, payload: Any) -> Iterator
     thread = threading.Thread(target=run)
     thread.start()
     try:
-        assert started.wait(timeout=10)
+        assert started.wait(timeout=60)
         yield
     finally:
         end.set()
-        thread.join(timeout=20)
+        thread.join(timeout=60)
     assert not errors
 
 

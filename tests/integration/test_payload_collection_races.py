@@ -72,10 +72,10 @@ def test_a_value_stored_while_the_collector_removes_an_equal_one_is_kept(valkyr)
         with Rivals() as rivals:
             collectors = [rivals.begin(collecting.collect, grace=NOW) for _ in range(2)]
             stored = rivals.begin(put, workspace, execution, text)
-            reference = stored.result(30)
+            reference = stored.result(60)
             assert reading.text_of(workspace, reference) == text.encode()
             for collector in collectors:
-                collector.result(30)
+                collector.result(60)
         assert reading.text_of(workspace, reference) == text.encode()
 
     assert collecting.collect(grace=NOW).deleted == 0
@@ -90,7 +90,7 @@ def test_a_worker_waits_for_a_mark_and_then_stores_a_new_file(valkyr, store):
             checked, [due] = collecting._marked(NOW)
             stored = rivals.begin(put, workspace, execution, text_number(1))
             wait_until_blocked(my_session())
-        reference = stored.result(30)
+        reference = stored.result(60)
 
     assert checked == 1
     [kept] = StoredPayload.objects.filter(deleting_at=None)
@@ -108,7 +108,7 @@ def test_the_collector_skips_values_that_an_open_transaction_keeps(valkyr):
 
     with Rivals() as rivals, transaction.atomic():
         writing.keep(execution, [{"nested": reference}])
-        assert rivals.begin(collecting._marked, NOW).result(30) == (0, [])
+        assert rivals.begin(collecting._marked, NOW).result(60) == (0, [])
 
     assert collecting.collect(grace=NOW).deleted == 0
     assert reading.text_of(workspace, reference) == text_number(1).encode()
@@ -166,10 +166,10 @@ def test_events_published_while_the_collector_removes_equal_payloads_are_readabl
             with Rivals() as rivals:
                 collector = rivals.begin(collecting.collect, grace=NOW)
                 published = [rivals.begin(publish, workspace, payload) for _ in range(2)]
-                collector.result(30)
+                collector.result(60)
                 for one in published:
                     with suppress(PayloadStoreUnavailable):
-                        event = one.result(30)
+                        event = one.result(60)
                         assert reading.load(workspace.pk, event.payload) == payload
 
     assert collecting.collect(grace=NOW).deleted <= ROUNDS
@@ -184,9 +184,9 @@ def test_the_file_of_an_event_stays_with_the_runs_that_it_woke(valkyr):
         with Rivals() as rivals:
             delivered = rivals.begin(events.deliver, event.pk)
             collectors = [rivals.begin(collecting.collect, grace=NOW) for _ in range(3)]
-            assert delivered.result(30) == 3
+            assert delivered.result(60) == 3
             for collector in collectors:
-                collector.result(30)
+                collector.result(60)
         event.delete()
 
     assert collecting.collect(grace=NOW).deleted == 0
@@ -216,6 +216,6 @@ def test_an_event_locks_its_key_before_its_stored_payload(valkyr):
             published = rivals.begin(publish, valkyr.workspace, payload)
             wait_until_blocked(my_session())
             writing.keep_each([(uuid7(), reference)], all_there=True)
-        event = published.result(30)
+        event = published.result(60)
 
     assert [set(each) & {"executionId"} for each in event.started] == [{"executionId"}] * 2

@@ -244,7 +244,7 @@ def test_a_start_that_holds_the_value_is_not_overtaken_by_the_collector(valkyr, 
 
     with Rivals() as rivals, transaction.atomic():
         StoredPayload.objects.select_for_update(no_key=True).get(pk=row.pk)
-        assert rivals.begin(collecting._marked, timedelta(0)).result(30) == (0, [])
+        assert rivals.begin(collecting._marked, timedelta(0)).result(60) == (0, [])
 
 
 def test_the_store_reports_that_it_does_not_answer(store):

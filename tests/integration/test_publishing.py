@@ -38,7 +38,7 @@ def at_once(action: Callable[[], Any], times: int = 4) -> list[Any]:
 
     def run() -> None:
         try:
-            gate.wait(timeout=10)
+            gate.wait(timeout=60)
             results.append(action())
         except Exception as error:
             results.append(error)
@@ -49,7 +49,7 @@ def at_once(action: Callable[[], Any], times: int = 4) -> list[Any]:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=30)
+        thread.join(timeout=60)
     return results
 
 

@@ -401,7 +401,7 @@ def test_a_walk_passes_over_locked_rows_and_writes_them_later():
             wait_until_blocked(my_session())
             free = [run for run in runs if run is not runs[1]]
             sealed = [raw(Run.objects.get(execution_id=run.id), "inputs") for run in free]
-        walking.result(30)
+        walking.result(60)
 
     assert all("$sealed" in text for text in sealed)
     assert runs[1].logs("charge")[0]["message"] == MARKER

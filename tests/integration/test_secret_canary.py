@@ -68,7 +68,7 @@ class Wire:
         self._listening = threading.Event()
         self._thread = threading.Thread(target=self._listen, daemon=True)
         self._thread.start()
-        assert self._listening.wait(10)
+        assert self._listening.wait(60)
 
     def _listen(self) -> None:
         with self._client.monitor() as monitor:

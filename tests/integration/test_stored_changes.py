@@ -252,7 +252,7 @@ def test_the_driver_keeps_its_lock_while_it_stores_changes(valkyr, scope):
     with silent(), alone(AdvisoryLock.REDRIVE_DRIVER) as held, Rivals() as rivals:
         assert held
         assert driver.drive() == 1
-        assert not rivals.begin(is_free).result(30)
+        assert not rivals.begin(is_free).result(60)
 
 
 def is_free() -> bool:

@@ -26,12 +26,12 @@ Headers = dict[str, str]
 
 
 def asked(url: str, headers: Headers) -> tuple[int, str]:
-    answer = httpx.get(url, headers=headers, timeout=60)
+    answer = httpx.get(url, headers=headers, timeout=120)
     return answer.status_code, answer.json()["code"]
 
 
 def watch_once(url: str, headers: Headers) -> bool:
-    with httpx.stream("GET", url, headers=headers, timeout=60) as answer:
+    with httpx.stream("GET", url, headers=headers, timeout=120) as answer:
         return answer.is_success
 
 
@@ -86,7 +86,7 @@ def test_what_else_is_asked_for_is_not_served(
 def test_the_answer_tells_proxies_to_pass_it_on_at_once(
     address: Address, ann: Headers, execution: UUID
 ) -> None:
-    with httpx.stream("GET", address(execution), headers=ann, timeout=60) as answer:
+    with httpx.stream("GET", address(execution), headers=ann, timeout=120) as answer:
         found = {name: answer.headers[name] for name in ("cache-control", "x-accel-buffering")}
         first = next(answer.iter_raw())
 

@@ -34,7 +34,7 @@ def ws(url: str) -> str:
 
 
 def take(socket: ClientConnection, seen: LiveRun) -> None:
-    told = json.loads(socket.recv(timeout=30))
+    told = json.loads(socket.recv(timeout=60))
     seen.take(told["event"], told["id"], told["data"])
 
 
@@ -46,7 +46,7 @@ def socket_to(url: str, headers: Headers | None = None, **more: Any) -> Iterator
 
 def close_code(url: str, headers: Headers | None = None, **more: Any) -> int:
     with socket_to(url, headers, **more) as socket, pytest.raises(ConnectionClosed) as closed:
-        socket.recv(timeout=30)
+        socket.recv(timeout=60)
     assert closed.value.rcvd is not None
     return closed.value.rcvd.code
 

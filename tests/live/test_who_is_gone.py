@@ -31,7 +31,7 @@ def begin() -> UUID:
 def test_who_hung_up_takes_nothing_and_the_next_who_asks_has_it(
     web: WebServer, runner: dict[str, str]
 ) -> None:
-    with httpx.Client(base_url=web.address, headers=runner, timeout=30) as client:
+    with httpx.Client(base_url=web.address, headers=runner, timeout=120) as client:
 
         def lease(name: str, **more: Any) -> httpx.Response:
             asked = {"runnerId": name, "queues": ["gpu"], "waitSeconds": WAIT}

@@ -184,7 +184,7 @@ def test_a_second_factor_is_set_up_and_asked_for_on_djangos_own_admin(people: Ru
         name,
     )
     given = {"username": name, "password": PASSWORD}
-    options: Any = {"base_url": people.project.address, "follow_redirects": True, "timeout": 30}
+    options: Any = {"base_url": people.project.address, "follow_redirects": True, "timeout": 120}
     with httpx.Client(**options) as browser:
         submit(browser, "/admin/login/?next=/admin/", **given)
         listed = browser.get("/admin/valkyr_mfa/secondfactor/").text

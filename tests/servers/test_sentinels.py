@@ -88,7 +88,7 @@ def test_messages_and_clients_follow_the_promoted_replica(sentinels: Sentinels) 
         link.ensure_connection(max_retries=3)
         queue = link.SimpleQueue("after")
         queue.put({"n": 1})
-        assert queue.get(timeout=5).payload == {"n": 1}
+        assert queue.get(timeout=60).payload == {"n": 1}
 
 
 def _read(store: redis.Redis) -> Any:

@@ -112,7 +112,7 @@ class _Answers(BaseHTTPRequestHandler):
 
     def _secret(self) -> None:
         server = self.server
-        server.held.wait(10)
+        server.held.wait(60)
         if server.status != 200:
             self._reply(server.status, {"errors": ["no such thing"]})
         elif server.kv is not None:
@@ -139,7 +139,7 @@ class _Answers(BaseHTTPRequestHandler):
 
     def _token(self, form: dict[str, str]) -> None:
         server = self.server
-        server.held.wait(10)
+        server.held.wait(60)
         if server.status != 200:
             self._reply(server.status, {"error": "invalid_client", "error_description": "no"})
             return
@@ -166,7 +166,7 @@ class _Answers(BaseHTTPRequestHandler):
     def _sts(self, body: str) -> None:
         """Answer as STS does, in its XML; check signatures."""
         server = self.server
-        server.held.wait(10)
+        server.held.wait(60)
         form = {name: values[0] for name, values in parse_qs(body).items()}
         action, code = form["Action"], server.sts_error
         if action == "AssumeRole":

@@ -127,7 +127,7 @@ class OwnProject:
             def answers() -> bool:
                 assert process.poll() is None, f"the web process ended:\n{log.read_text()[-3000:]}"
                 try:
-                    return httpx.get(f"{self.address}/actuator/health/live", timeout=5).is_success
+                    return httpx.get(f"{self.address}/actuator/health/live", timeout=120).is_success
                 except httpx.TransportError:
                     return False
 

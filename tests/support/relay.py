@@ -29,7 +29,7 @@ class Relay:
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
-        assert self._ready.wait(10), "the relay did not begin"
+        assert self._ready.wait(60), "the relay did not begin"
         account, at, _ = self._server.netloc.rpartition("@")
         netloc = f"{account}{at}127.0.0.1:{self.port}"
         self.url = self._server._replace(netloc=netloc).geturl()

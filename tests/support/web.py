@@ -63,6 +63,6 @@ def web_process(
 def _answers(address: str, process: Forked, log: Path) -> bool:
     assert process.poll() is None, f"the web process ended:\n{log.read_text()[-3000:]}"
     try:
-        return httpx.get(f"{address}/actuator/health/live", timeout=5).is_success
+        return httpx.get(f"{address}/actuator/health/live", timeout=120).is_success
     except httpx.TransportError:
         return False

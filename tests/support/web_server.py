@@ -105,7 +105,7 @@ class WebServer:
         assert self._process is not None
         assert self._process.poll() is None, f"the web process ended:\n{self.log.read_text()}"
         try:
-            return httpx.get(f"{self.address}/actuator/health/live", timeout=5).is_success
+            return httpx.get(f"{self.address}/actuator/health/live", timeout=120).is_success
         except httpx.TransportError:
             return False
 

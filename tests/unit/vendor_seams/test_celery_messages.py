@@ -26,7 +26,7 @@ def test_a_copy_is_the_message_that_celery_makes_but_for_its_ids() -> None:
         alike.send("kind", other, make(other))
         make(other)().apply_async(producer=producer, ignore_result=True)
         with producer.connection.SimpleQueue(queue) as box:
-            sent = [box.get(timeout=10) for _ in range(3)]
+            sent = [box.get(timeout=60) for _ in range(3)]
             for message in sent:
                 message.ack()
     _, copied, made = sent

@@ -96,7 +96,7 @@ def test_a_message_whose_acknowledgement_is_refused_holds_no_place(
     channel.basic_qos(0, 1, False)
     with broker.SimpleQueue("held") as queue:
         queue.put({})
-        message = queue.get(timeout=5)
+        message = queue.get(timeout=60)
         held: Any = message.channel.qos
         with message.channel.conn_or_acquire() as client:
             # Redis answers a command for sorted sets on something else with an error.

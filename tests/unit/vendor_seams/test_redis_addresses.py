@@ -58,7 +58,7 @@ def use(broker: Connection) -> None:
     with broker.channel() as one, broker.channel() as other:
         queue = broker.SimpleQueue("seam", channel=one)
         queue.put({"n": 1})
-        assert broker.SimpleQueue("seam", channel=other).get(timeout=5).payload == {"n": 1}
+        assert broker.SimpleQueue("seam", channel=other).get(timeout=60).payload == {"n": 1}
 
 
 def test_what_is_replaced_exists() -> None:

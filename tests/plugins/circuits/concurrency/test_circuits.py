@@ -430,7 +430,7 @@ def test_of_two_who_would_probe_at_once_one_is_let_through(
         others = [rivals.begin(probe, number) for number in (2, 3)]
         wait_until_blocked(my_session(), 1)
 
-    assert [other.result(20) for other in others] == [Entry.HELD, Entry.HELD]
+    assert [other.result(60) for other in others] == [Entry.HELD, Entry.HELD]
     assert circuit(target).probe_run_id == UUID(int=1)
 
 
@@ -442,7 +442,7 @@ def test_of_those_who_count_failures_at_once_none_is_lost(
     holders = [claimed(start(given), "call.main") for _ in range(4)]
     done = [rivals.begin(recorded, holder) for holder in holders]
     for one in done:
-        one.result(20)
+        one.result(60)
 
     assert circuit(target).failures == 4
     assert circuit(target).trials == 0
@@ -455,7 +455,7 @@ def test_two_who_call_a_new_target_at_once_share_its_row(
         rivals.begin(breaker_rows.change, key(target), lambda found, _: closed(found)) for _ in "ab"
     ]
 
-    assert len({one.result(20).id for one in made}) == 1
+    assert len({one.result(60).id for one in made}) == 1
 
 
 def test_held_steps_are_woken_in_bounded_batches(

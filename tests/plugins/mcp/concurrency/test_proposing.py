@@ -34,7 +34,7 @@ def test_equal_calls_at_once_make_one_proposal(api: InProcessApi, rivals: Rivals
         second = rivals.begin(propose, api, "one")
         wait_until_blocked(my_session())
 
-    assert second.result(20).pk == first.pk
+    assert second.result(60).pk == first.pk
     assert Proposal.objects.count() == 1
 
 
@@ -48,5 +48,5 @@ def test_calls_at_once_do_not_exceed_the_maximum(
         wait_until_blocked(my_session())
 
     with pytest.raises(TooManyProposals):
-        second.result(20)
+        second.result(60)
     assert Proposal.objects.count() == 1

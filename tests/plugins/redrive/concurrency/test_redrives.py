@@ -76,10 +76,10 @@ def test_two_operators_who_redrive_overlapping_sets_at_once_send_nothing_twice(
 
     both = [rivals.begin(lifecycle.start, each.pk, actor=ACTOR) for each in (mine, theirs)]
     for future in both:
-        future.result(20)
+        future.result(60)
     turns = [rivals.begin(driver.drive) for _ in range(6)]
     for turn in turns:
-        turn.result(20)
+        turn.result(60)
     queue.drain()
     to_the_end(queue, mine)
     to_the_end(queue, theirs)
@@ -104,7 +104,7 @@ def test_many_drivers_at_once_send_each_entry_once(queue: World, rivals: Rivals)
 
     for _ in range(8):
         for future in [rivals.begin(driver.drive) for _ in range(4)]:
-            future.result(30)
+            future.result(60)
         redrive.refresh_from_db()
         assert redrive.running <= 40
         queue.drain()
@@ -301,7 +301,7 @@ def test_whom_somebody_locks_comes_with_a_later_turn(queue: World, rivals: Rival
     held = DeadLetterEntry.objects.get(pk=letters[0]).execution_id
     with transaction.atomic():
         WorkflowExecution.objects.select_for_update(no_key=True).get(pk=held)
-        rivals.begin(driver.drive).result(20)
+        rivals.begin(driver.drive).result(60)
         redrive.refresh_from_db()
         assert redrive.sent == 2
 
@@ -319,9 +319,9 @@ def test_only_a_lock_is_left_for_a_later_turn_without_a_word(queue: World, rival
 
     with transaction.atomic():
         WorkflowExecution.objects.select_for_update(no_key=True).get(pk=item.execution_id)
-        assert rivals.begin(sending.send_one, redrive.pk, item).result(20) is False
+        assert rivals.begin(sending.send_one, redrive.pk, item).result(60) is False
         with pytest.raises(OperationalError, match="statement timeout"):
-            rivals.begin(hurried).result(20)
+            rivals.begin(hurried).result(60)
 
     assert to_the_end(queue, redrive).succeeded == 1
 

@@ -147,7 +147,7 @@ def test_of_two_reports_at_once_one_is_recorded(place: Workspace, rivals: Rivals
         other = rivals.begin(done, held, "second")
         wait_until_blocked(my_session())
     with pytest.raises(LeaseOver):
-        other.result(10)
+        other.result(60)
     assert run_of(execution, "one.main").outputs == "first"
 
 
@@ -158,7 +158,7 @@ def test_a_report_that_comes_again_is_answered_alike(place: Workspace, rivals: R
         done(held, {"a": [1.5]})
         other = rivals.begin(done, held, {"a": [1.5]})
         wait_until_blocked(my_session())
-    other.result(10)
+    other.result(60)
     assert run_of(execution, "one.main").outputs == {"a": [1.5]}
     audit([execution])
 
@@ -168,7 +168,7 @@ def test_a_lease_does_not_slip_past_a_cancel(place: Workspace, rivals: Rivals) -
     prepare_remote_runs()
     with transaction.atomic():
         lifecycle.cancel(execution, actor=ACTOR)
-        assert rivals.begin(leased_now, place).result(10) == []
+        assert rivals.begin(leased_now, place).result(60) == []
     assert leased(1, place) == []
     assert run_of(execution, "one.main").state == "CANCELLED"
 
@@ -178,7 +178,7 @@ def test_a_lease_does_not_slip_past_a_pause(place: Workspace, rivals: Rivals) ->
     prepare_remote_runs()
     with transaction.atomic():
         lifecycle.pause(execution, actor=ACTOR)
-        assert rivals.begin(leased_now, place).result(10) == []
+        assert rivals.begin(leased_now, place).result(60) == []
     assert leased(1, place) == []
     lifecycle.resume(execution, actor=ACTOR)
     assert len(leased(1, place)) == 1
@@ -192,7 +192,7 @@ def test_a_cancel_fences_the_report_that_waits_for_it(place: Workspace, rivals: 
         report = rivals.begin(done, held)
         wait_until_blocked(my_session())
     with pytest.raises(LeaseOver):
-        report.result(10)
+        report.result(60)
     beat = reporting.beat(Run.objects.get(pk=held.run.pk), held.token)
     assert (beat.lease_until, beat.wanted) == (None, False)
     audit([execution])

@@ -77,7 +77,7 @@ def ann(engine: None) -> dict[str, str]:
 def run(web: WebServer, headers: dict[str, str], workflow: Workflow, **more: str) -> UUID:
     """Start an execution over the API, and wait for its end."""
     url = f"{web.address}/v1/WorkflowExecution/{workflow.pk}/execute"
-    answer = httpx.post(url, headers=headers | more, json={"params": {}}, timeout=30)
+    answer = httpx.post(url, headers=headers | more, json={"params": {}}, timeout=120)
     assert answer.status_code == 202, answer.text
     execution = UUID(answer.json()["id"])
     wait_for_end([execution])

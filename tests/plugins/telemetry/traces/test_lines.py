@@ -105,7 +105,7 @@ def test_a_request_its_execution_and_the_servers_line_have_one_trace(
 
 def test_what_gives_access_is_in_no_access_line(web: WebServer) -> None:
     token = "t0ken" * 10
-    httpx.get(f"{web.address}/v1/callbacks/{token}?code=c0de", timeout=30)
+    httpx.get(f"{web.address}/v1/callbacks/{token}?code=c0de", timeout=120)
 
     wait_until(lambda: any("callbacks" in line["message"] for line in lines(web)), 30, "its line")
 

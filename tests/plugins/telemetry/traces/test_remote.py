@@ -14,7 +14,7 @@ def test_what_a_remote_runner_does_hangs_below_its_runs_span(
 ) -> None:
     pk = start(publish({"tasks": [effect("far") | {"queue": "remote"}]}))
     trace = WorkflowExecution.objects.get(pk=pk).trace_id
-    with httpx.Client(base_url=web.address, headers=ann, timeout=60) as runner:
+    with httpx.Client(base_url=web.address, headers=ann, timeout=120) as runner:
         ask = {"runnerId": "box", "queues": ["remote"], "waitSeconds": 20}
         [leased] = runner.post("/v1/Run/lease", json=ask).json()
         token = {"leaseToken": leased["leaseToken"]}

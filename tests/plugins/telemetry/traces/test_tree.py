@@ -218,8 +218,8 @@ def test_who_does_not_record_a_trace_is_believed(
 
 
 def test_a_request_may_name_itself_and_is_told_its_trace(web: WebServer) -> None:
-    named = httpx.get(f"{web.address}/v1/Workflow", headers={"X-Request-Id": "mine-1"}, timeout=30)
-    unnamed = httpx.get(f"{web.address}/v1/Workflow", timeout=30)
+    named = httpx.get(f"{web.address}/v1/Workflow", headers={"X-Request-Id": "mine-1"}, timeout=120)
+    unnamed = httpx.get(f"{web.address}/v1/Workflow", timeout=120)
     hostile = httpx.get(
         f"{web.address}/v1/Workflow", headers={"X-Request-Id": "x" * 10_000}, timeout=30
     )

@@ -71,7 +71,7 @@ def test_a_step_that_ends_during_a_roll_back_is_refused(queue: World, rivals: Ri
         end = rivals.begin(recorded, held)
         wait_until_blocked(my_session())
     with pytest.raises(LeaseLost):
-        end.result(10)
+        end.result(60)
     assert Run.objects.get(execution_id=execution, step_path="two.main").state == "CANCELLED"
     ends_well(queue, execution)
 
@@ -84,7 +84,7 @@ def test_a_step_that_writes_variables_meanwhile_leaves_none(queue: World, rivals
         end = rivals.begin(recorded, held)
         wait_until_blocked(my_session())
     with pytest.raises(LeaseLost):
-        end.result(10)
+        end.result(60)
     assert WorkflowExecution.objects.get(pk=execution).context_data == {"stage": "new"}
     ends_well(queue, execution)
     assert WorkflowExecution.objects.get(pk=execution).context_data == {"stage": "noted"}
@@ -97,7 +97,7 @@ def test_a_roll_back_waits_for_a_step_that_is_being_recorded(queue: World, rival
         work = recorded(held)
         back = rivals.begin(roll_back, execution, step_path="one.main", actor=ACTOR)
         wait_until_blocked(my_session())
-    assert back.result(10).context_data == {"stage": "new"}
+    assert back.result(60).context_data == {"stage": "new"}
     if work is not None:
         with pytest.raises(LeaseLost):
             recorded((held[0], work))
@@ -114,7 +114,7 @@ def test_a_claim_does_not_slip_past_a_roll_back(queue: World, rivals: Rivals) ->
         roll_back(execution, step_path="one.main", actor=ACTOR)
         claim = rivals.begin(claim_run.claim, *stale)
         wait_until_blocked(my_session())
-    assert claim.result(10) is None
+    assert claim.result(60) is None
     beside = Run.objects.filter(execution_id=execution, step_path="beside.main")
     assert beside.get(superseded=True).state == "CANCELLED"
     assert beside.get(superseded=False).state == "PENDING"
@@ -127,7 +127,7 @@ def test_two_roll_backs_go_one_after_the_other(queue: World, rivals: Rivals) -> 
         roll_back(execution, step_path="two.main", actor=ACTOR)
         other = rivals.begin(roll_back, execution, step_path="one.main", actor=ACTOR)
         wait_until_blocked(my_session())
-    assert other.result(10).epoch == 2
+    assert other.result(60).epoch == 2
     ends_well(queue, execution)
 
 
@@ -139,7 +139,7 @@ def test_the_second_is_told_when_its_point_is_gone(queue: World, rivals: Rivals)
         other = rivals.begin(roll_back, execution, step_path="two.main", actor=ACTOR)
         wait_until_blocked(my_session())
     with pytest.raises(NoSuchPoint):
-        other.result(10)
+        other.result(60)
     assert WorkflowExecution.objects.get(pk=execution).epoch == 1
     ends_well(queue, execution)
 
@@ -152,7 +152,7 @@ def test_of_a_cancel_and_a_roll_back_the_cancel_stands(queue: World, rivals: Riv
         back = rivals.begin(roll_back, execution, step_path="one.main", actor=ACTOR)
         wait_until_blocked(my_session())
     with pytest.raises(WrongState, match="CANCELLED"):
-        back.result(10)
+        back.result(60)
     assert WorkflowExecution.objects.get(pk=execution).epoch == 0
 
 
@@ -163,7 +163,7 @@ def test_a_cancel_after_a_roll_back_leaves_nothing_live(queue: World, rivals: Ri
         roll_back(execution, step_path="one.main", actor=ACTOR)
         cancel = rivals.begin(lifecycle.cancel, execution, actor=ACTOR)
         wait_until_blocked(my_session())
-    assert cancel.result(10).state == "CANCELLED"
+    assert cancel.result(60).state == "CANCELLED"
     assert not Run.objects.filter(execution_id=execution, finished_at=None).exists()
     queue.drain()
     assert states([execution])[execution] == "CANCELLED"
@@ -179,7 +179,7 @@ def test_of_a_requeue_and_a_roll_back_the_dead_letter_is_resolved_once(
         again = rivals.begin(requeue, letter.pk, actor=ACTOR)
         wait_until_blocked(my_session())
     with pytest.raises(WrongState):
-        again.result(10)
+        again.result(60)
     letter.refresh_from_db()
     assert letter.resolution == "DISCARDED"
     ends_well(queue, execution)
@@ -192,7 +192,7 @@ def test_a_roll_back_after_a_requeue_takes_its_run_along(queue: World, rivals: R
         requeue(letter.pk, actor=ACTOR)
         back = rivals.begin(roll_back, execution, step_path="one.main", actor=ACTOR)
         wait_until_blocked(my_session())
-    assert back.result(10).epoch == 1
+    assert back.result(60).epoch == 1
     runs = Run.objects.filter(execution_id=execution, step_path="bad.main").order_by("queued_at")
     assert [(run.state, run.superseded) for run in runs] == [
         ("DLQ", True),
@@ -209,6 +209,6 @@ def test_a_fork_of_what_is_being_rolled_back_is_told(queue: World, rivals: Rival
         other = rivals.begin(fork, execution, step_path="bad.main", actor=ACTOR)
         wait_until_blocked(my_session())
     with pytest.raises(WrongState, match="rolled back"):
-        other.result(10)
+        other.result(60)
     assert WorkflowExecution.objects.filter(origin_id=execution).count() == 0
     ends_well(queue, execution)
