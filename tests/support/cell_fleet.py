@@ -20,7 +20,7 @@ from runners.models import Runner
 from tests.support import nursery
 from tests.support.cell_databases import CELL, cells_at
 from tests.support.fleet import Fleet
-from tests.support.nursery import Begin, from_libraries
+from tests.support.nursery import Begin, from_project
 from tests.support.waiting import wait_until, wait_until_gone
 from tests.support.workflows import describe, publish, start, task, wait_for_end
 from valkyr_project.embedded import Postgres
@@ -83,7 +83,7 @@ def cell_with_workers(
     redis_url: str,
     extra: Mapping[str, str],
     broker_url: str = "",
-    begin: Begin = from_libraries,
+    begin: Begin = from_project,
     address: Callable[[str], Any] = str,
 ) -> Iterator[Cell]:
     """Start a server in `home`, and processes that log in `folder`; end all of them after the

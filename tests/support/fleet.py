@@ -22,7 +22,7 @@ from runners.models import Runner
 from runners.process import activity_slots
 from runners.process.activity_slots import Note
 from tests.support.folders import passable_folder
-from tests.support.nursery import Begin, Process, from_libraries
+from tests.support.nursery import Begin, Process, from_project
 from tests.support.reconfigured import reconfigure
 from tests.support.stack import PROJECT, clean_environment
 from tests.support.waiting import wait_until, wait_until_gone
@@ -155,7 +155,7 @@ class Fleet:
         redis_url: str,
         extra: Mapping[str, str] = QUICK,
         broker_url: str = "",
-        begin: Begin = from_libraries,
+        begin: Begin = from_project,
     ) -> None:
         self.place = PROJECT  # the tree for members that are added from now on
         self.folder, self.begin = folder, begin

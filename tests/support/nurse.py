@@ -8,7 +8,8 @@ program as from a command line, to the interpreter's ordinary end. Only the impo
 done. All children end with the nurse, and the nurse with its client.
 
 A request is one byte with four files: the program to run, as JSON; the files for the child's output
-and for its errors; and a pipe for its pid and, after its end, its exit code.
+and for its errors; and a pipe for its pid and, after its end, its exit code. With a fifth file, a
+socket, the child becomes a nurse itself: it loads further modules in its own environment.
 
 This script imports nothing of the project except the given modules: a child may run another
 release.
@@ -32,7 +33,9 @@ from typing import Any
 
 PROJECT = Path(__file__).parents[2]
 NUMBER = struct.Struct("i")
-FILES = 4
+FILES = 5
+# What applies a process's environment, where the project is loaded.
+ROLE = "valkyr_project.image.role"
 
 
 def main() -> None:
@@ -41,12 +44,21 @@ def main() -> None:
     sys.path[0] = str(PROJECT)
     child = runpy.run_path(str(PROJECT / "valkyr_project" / "embedded" / "child.py"))
     gc.disable()
-    for name in modules:
-        import_module(name)
-    gc.freeze()
-    request = _serve(socket.socket(fileno=int(number)), child["die_with_parent"])
+    request: dict[str, Any] | None = {"socket": int(number), "command": modules}
+    own: dict[str, str] = {}  # what the loaded project itself has set
+    while request is not None and "socket" in request:
+        given = request.get("environment")
+        if given is not None:
+            _settle(request)
+        for name in request["command"]:
+            import_module(name)
+        if given is not None:
+            own = {name: text for name, text in os.environ.items() if name not in given}
+        gc.freeze()
+        request = _serve(socket.socket(fileno=request["socket"]), child["die_with_parent"])
     gc.enable()
     if request is not None:
+        request["environment"] = own | request["environment"]
         _become(request)
 
 
@@ -76,12 +88,12 @@ def _serve(
             _, files, _, _ = socket.recv_fds(asked, 1, FILES)
             if not files:
                 return None
-            wanted, output, errors, said = files
+            wanted, output, errors, said, *more = files
             if (pid := os.fork()) == 0:
                 break
             children[pid] = said
             os.write(said, NUMBER.pack(pid))
-            for file in (wanted, output, errors):
+            for file in (wanted, output, errors, *more):
                 os.close(file)
     dies_with_us()
     signal.set_wakeup_fd(-1)
@@ -91,7 +103,7 @@ def _serve(
     asked.close()
     _write_into(output, errors)
     with os.fdopen(wanted, encoding="utf-8") as text:
-        return dict(json.load(text))
+        return dict(json.load(text)) | ({"socket": more[0]} if more else {})
 
 
 def _tell_of_the_dead(children: dict[int, int]) -> None:
@@ -119,20 +131,29 @@ def _write_into(output: int, errors: int) -> None:
 def _become(request: dict[str, Any]) -> None:
     """Run the module, script or text as the interpreter runs a command line."""
     os.setsid()
-    os.environ.clear()
-    os.environ.update(request["environment"])
-    os.chdir(request["folder"])
-    more = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
-    sys.path[:1] = [request["folder"], *more]
+    _settle(request)
     sys.argv = request["command"]
     if request["quiet"]:
         warnings.simplefilter("ignore")
-    if text := request["text"]:
+    if role := sys.modules.get(ROLE):
+        program = import_module(sys.argv[0])
+        role.take(program, sys.argv[1:], {})
+        program.main()
+    elif text := request["text"]:
         exec(compile(text, "<string>", "exec"), {"__name__": "__main__"})
     elif sys.argv[0].endswith(".py"):
         runpy.run_path(sys.argv[0], run_name="__main__")
     else:
         runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+
+
+def _settle(request: dict[str, Any]) -> None:
+    """Use the environment and the folder of a request."""
+    os.environ.clear()
+    os.environ.update(request["environment"])
+    os.chdir(request["folder"])
+    more = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
+    sys.path[:1] = [request["folder"], *more]
 
 
 if __name__ == "__main__":

@@ -95,19 +95,32 @@ class Forked:
 
 
 class Nursery:
-    """Starts processes that have `modules` loaded; `environment` is used while they are loaded."""
+    """Starts processes that have `modules` loaded; `environment` is used while they are loaded.
 
-    def __init__(self, *modules: str, environment: Mapping[str, str] | None = None) -> None:
+    The nurse is a child of `parent`'s, if given, and then inherits what that one has loaded.
+    """
+
+    def __init__(
+        self,
+        *modules: str,
+        environment: Mapping[str, str] | None = None,
+        parent: "Nursery | None" = None,
+    ) -> None:
         self._asking, asked = socket.socketpair()
         with asked:
-            self._nurse = start_child(
-                [sys.executable, nurse.__file__, str(asked.fileno()), *modules],
-                cwd=PROJECT,
-                env=environment,
-                pass_fds=[asked.fileno()],
-                start_new_session=True,
-                death_signal=signal.SIGKILL,
-            )
+            if parent is None:
+                self._nurse: Process = start_child(
+                    [sys.executable, nurse.__file__, str(asked.fileno()), *modules],
+                    cwd=PROJECT,
+                    env=environment,
+                    pass_fds=[asked.fileno()],
+                    start_new_session=True,
+                    death_signal=signal.SIGKILL,
+                )
+            else:
+                request = {"command": modules, "environment": dict(environment or os.environ)}
+                self._nurse = parent.ask(request, 2, 2, PROJECT, asked.fileno())
+        self._begun: list[Forked] = []
 
         atexit.register(self.close)
 
@@ -132,15 +145,29 @@ class Nursery:
         """
         python, *words = command
         assert python == sys.executable, f"{python} is not what the nurse runs"
-        request = _request(words) | {"environment": dict(environment), "folder": str(folder)}
+        request = _request(words) | {"environment": dict(environment)}
+        return self.ask(request, output, output if errors is None else errors, folder)
+
+    def ask(
+        self, request: dict[str, Any], output: int, errors: int, folder: Path, *more: int
+    ) -> Forked:
+        """Send a request of `tests/support/nurse.py`, with `more` files; return the process."""
         said, says = os.pipe()
         with tempfile.TemporaryFile("w+", encoding="utf-8") as wanted:
-            json.dump(request, wanted)
+            json.dump(request | {"folder": str(folder)}, wanted)
             wanted.seek(0)
-            files = [wanted.fileno(), output, output if errors is None else errors, says]
-            socket.send_fds(self._asking, [b"1"], files)
+            socket.send_fds(self._asking, [b"1"], [wanted.fileno(), output, errors, says, *more])
         os.close(says)
-        return Forked(" ".join(words), said)
+        self._begun = [*filter(_runs, self._begun), Forked(" ".join(request["command"]), said)]
+        return self._begun[-1]
+
+    def busy(self) -> bool:
+        """Return whether a process that it started still runs."""
+        return any(map(_runs, self._begun))
+
+
+def _runs(process: Forked) -> bool:
+    return process.poll() is None
 
 
 def _request(words: list[str]) -> dict[str, Any]:
@@ -168,6 +195,40 @@ def from_libraries(
 ) -> Forked:
     """Start `command` in a process that has already loaded the libraries."""
     return of_libraries().start(command, output=output, environment=environment, folder=folder)
+
+
+# A process reads these again after it was forked; with others, the project is loaded once more.
+OWN = frozenset((
+    "CELERY_BROKER_URL", "DATABASE_URL", "REDIS_URL", "VALKYR_FILES_ROOT", "VALKYR_POOL",
+    "VALKYR_PROCESS", "VALKYR_PUBLIC_URL", "VALKYR_SQL_ALLOWED_HOSTS",
+))  # fmt: skip
+MOST_PROJECTS = 4  # each takes 80 MB
+PROJECTS: dict[frozenset[tuple[str, str]], Nursery] = {}
+
+
+def from_project(
+    command: Sequence[str],
+    *,
+    output: int,
+    environment: Mapping[str, str],
+    folder: Path = PROJECT,
+) -> Forked:
+    """Start `python -m module …` of this project in a process that has already loaded the project,
+    as `make up` does.
+
+    The project is loaded once per set of environment variables that are not in `OWN`.
+    """
+    if folder != PROJECT:
+        return from_libraries(command, output=output, environment=environment, folder=folder)
+    shared = frozenset((name, value) for name, value in environment.items() if name not in OWN)
+    if shared not in PROJECTS:
+        idle = [others for others, one in PROJECTS.items() if not one.busy()]
+        for others in idle[: max(0, len(PROJECTS) - MOST_PROJECTS + 1)]:
+            PROJECTS.pop(others).close()
+        PROJECTS[shared] = Nursery(
+            "tests.support.loaded_project", environment=environment, parent=of_libraries()
+        )
+    return PROJECTS[shared].start(command, output=output, environment=environment)
 
 
 def run(

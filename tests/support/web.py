@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 
 from tests.support.fleet import database_url
-from tests.support.nursery import Forked, from_libraries
+from tests.support.nursery import Forked, from_project
 from tests.support.stack import clean_environment
 from tests.support.waiting import wait_until
 from valkyr_project.embedded.child import free_port
@@ -47,7 +47,7 @@ def web_process(
         *("--log-level", "warning", "--no-proxy-headers", "--root-path", script_name),
     ]
     with log.open("wb") as out:
-        process = from_libraries(command, environment=environment, output=out.fileno())
+        process = from_project(command, environment=environment, output=out.fileno())
     try:
         wait_until(
             lambda: _answers(f"{address}{prefix}", process, log),

@@ -11,7 +11,7 @@ import httpx
 from django.db import connection
 
 from tests.support.fleet import database_url
-from tests.support.nursery import Begin, Process, from_libraries
+from tests.support.nursery import Begin, Process, from_project
 from tests.support.stack import clean_environment
 from tests.support.waiting import wait_until
 from tests.support.web import SHARED
@@ -23,7 +23,7 @@ class WebServer:
     """uvicorn with the flags of `make up`, on the tests' own database."""
 
     def __init__(
-        self, log: Path, extra: Mapping[str, str] | None = None, begin: Begin = from_libraries
+        self, log: Path, extra: Mapping[str, str] | None = None, begin: Begin = from_project
     ) -> None:
         self.log, self._begin = log, begin
         self.port = free_port()
