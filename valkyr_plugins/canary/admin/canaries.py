@@ -142,7 +142,9 @@ def _sides(canary: Canary, found: Mapping[str, Any]) -> PageSection:
         ]
 
     return PageSection(
-        gettext("Both versions since the canary began"),
+        gettext("Both versions since the canary began (at most {number:,} executions each)").format(
+            number=figures.MOST
+        ),
         headers=(
             gettext("Version"),
             gettext("Started"),

@@ -29,7 +29,8 @@ HELP = {
     "currency": lazy("A three-letter code, such as USD. Leave empty for a budget in tokens."),
     "amount": lazy("An amount in the currency, or a whole number of tokens."),
     "soft_percent": lazy(
-        "Percentage at which users are notified. Leave empty for no notification."
+        "Percentage at which alert rules report that the budget is nearly spent. Leave empty for "
+        "no alert."
     ),
     "kill_switch": lazy(
         "When the budget is spent, cancels the executions of the workspace or the member, and "
