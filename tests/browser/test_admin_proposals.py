@@ -43,6 +43,4 @@ def test_a_proposal_is_previewed_and_approved(staff_page: Any) -> None:
 
     expect(page.get_by_text("1 approved and applied.")).to_be_visible()
     assert Redrive.objects.get().state == "RUNNING"
-    expect(page.get_by_role("region", name="What it did")).to_contain_text(
-        str(Redrive.objects.get().pk)
-    )
+    expect(page.get_by_role("region", name="Result")).to_contain_text(str(Redrive.objects.get().pk))

@@ -45,7 +45,7 @@ SHOWN = 100  # results on the page
 ENDS = (
     ("", lazy("all ended executions")),
     ("FAILED", lazy("failed executions only")),
-    ("SUCCESS", lazy("succeeded executions only")),
+    ("SUCCESS", lazy("successful executions only")),
 )
 
 
@@ -53,7 +53,7 @@ class BacktestForm(ReasonForm):
     """The form of a backtest: the executions to compare, and the version to compare them with."""
 
     last = forms.IntegerField(
-        label=lazy("Newest executions, at most"),
+        label=lazy("Maximum executions (newest first)"),
         min_value=1,
         max_value=lifecycle.MOST,
         initial=lifecycle.DEFAULT,
@@ -86,8 +86,8 @@ START = AdminOperation(
     icon="difference",
     done=lazy("backtest started"),
     question=lazy(
-        "Compares the draft with the records of past executions. No step with an effect runs, and "
-        "no execution is started."
+        "Compares the draft or a published version with the records of past executions. No step "
+        "with an effect runs, and no execution is started."
     ),
     form=BacktestForm,
     bulk=False,
@@ -98,7 +98,7 @@ CANCEL = AdminOperation(
     title=lazy("Cancel backtest…"),
     icon="block",
     done=lazy("cancelled"),
-    question=lazy("The results so far stay."),
+    question=lazy("The results so far are kept."),
     bulk=False,
 )
 
@@ -171,7 +171,7 @@ def _groups(backtest: Backtest, *, sees: bool) -> PageSection:
     found = sorted_groups((backtest.groups or {}).get("groups", ()))
     return PageSection(
         gettext("Differences by group"),
-        headers=(gettext("Verdict"), gettext("Group"), gettext("An execution")),
+        headers=(gettext("Verdict"), gettext("Group"), gettext("Example execution")),
         rows=[
             [
                 BacktestVerdict(group["verdict"]).label,
@@ -206,7 +206,7 @@ def _executions(backtest: Backtest) -> PageSection:
     rows = BacktestResult.objects.filter(backtest=backtest).exclude(verdict=BacktestVerdict.SAME)
     found = list(rows.order_by("id").only("execution_id", "verdict")[:SHOWN])
     return PageSection(
-        gettext("The newest {number} executions with differences or not comparable").format(
+        gettext("Executions that differ or cannot be compared (newest {number})").format(
             number=SHOWN
         ),
         headers=(gettext("Execution"), gettext("Verdict")),

@@ -195,8 +195,8 @@ def _over(canary: Canary) -> WrongState:
     canary.refresh_from_db(fields=["state", "reason"])
     why = f" ({canary.reason})" if canary.reason else ""
     return WrongState(
-        f"The canary of version {canary.version.number} is {canary.state}{why}, so starts do not "
-        "take it any more. Publish a version with a share to begin another one.",
+        f"The canary of version {canary.version.number} is {canary.state}{why}, so new "
+        "executions do not use it. Publish a version with a share to begin another canary.",
         canary.state,
     )
 

@@ -70,7 +70,7 @@ def _refuse_rollback(row: Workflow) -> str:
     A rollback is allowed even where only Git publishes.
     """
     if row.origin:
-        return gettext("The workflow's code publishes it.")
+        return gettext("This workflow is published by its code.")
     return "" if row.latest_version_id else gettext("Publish the workflow first.")
 
 

@@ -183,7 +183,7 @@ def _fork(execution_id: UUID, number: int, actor: Actor, reason: str) -> None:
         execution_id=execution_id, resolution=Resolution.PENDING
     )
     for entry_id in open_ones.values_list("pk", flat=True):
-        discard(entry_id, actor=actor, notes=f"{reason} Execution {made.pk} goes on instead.")
+        discard(entry_id, actor=actor, notes=f"{reason} Execution {made.pk} continues instead.")
 
 
 def _first_open_step(execution_id: UUID) -> str | None:

@@ -183,4 +183,6 @@ def _new_failure(rule: StopRule, groups: Sequence[NewGroup]) -> str | None:
     if not found:
         return None
     worst = max(found, key=lambda group: group.count)
-    return f"A failure that only this version has occurred {worst.count} times: {worst.name}."
+    return (
+        f"Dead letters in a failure group that only this version has: {worst.count} ({worst.name})."
+    )

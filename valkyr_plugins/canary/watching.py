@@ -67,7 +67,9 @@ def look(canary_id: UUID) -> bool:
             lifecycle.stop(canary_id, actor=lifecycle.ENGINE, reason=reason)
             return True
         if due and may_promote(rule, found.canary.counts):
-            lifecycle.promote(canary_id, actor=lifecycle.ENGINE, reason="Its time had come.")
+            lifecycle.promote(
+                canary_id, actor=lifecycle.ENGINE, reason="The promotion time was reached."
+            )
             return True
     # Only now: everything that ended before that time has been counted and decided on.
     running.filter(watched_at__lt=canary.now).update(watched_at=canary.now)

@@ -168,8 +168,8 @@ class CircuitBreakerAdmin(OperatingAdmin, FactAdmin):
             (gettext("Times opened"), str(obj.times_opened)),
             (gettext("Next probe"), marks.ago(obj.next_retry_at)),
             (
-                gettext("Probe"),
-                obj.probe_run_id and links.to("runners_run", obj.probe_run_id, gettext("its run")),
+                gettext("Probing run"),
+                obj.probe_run_id and links.to("runners_run", obj.probe_run_id, obj.probe_run_id),
             ),
             (gettext("Last failure"), marks.ago(obj.last_failure_at)),
             (gettext("Last success"), marks.ago(obj.proven_at)),
@@ -223,7 +223,8 @@ def _rows(found: Iterable[CircuitBreaker]) -> list[list[Cell]]:
 def _problem(number: int) -> HomeProblem:
     text = ngettext("{number} circuit is open", "{number} circuits are open", number)
     address = links.listing("valkyr_circuits_circuitbreaker")
-    return HomeProblem(text.format(number=number), "electrical_services", address)
+    shown = f"{number}+" if number == SHOWN else f"{number}"
+    return HomeProblem(text.format(number=shown), "electrical_services", address)
 
 
 add_section(

@@ -39,11 +39,9 @@ class StepFigures:
 
 @dataclass(frozen=True, slots=True)
 class StepTable:
-    """Steps, longest total time first; `capped` is true if the maximum number of runs was read."""
+    """Steps, longest total time first."""
 
-    executions: int
     steps: list[StepFigures]
-    capped: bool
 
     def share(self, step: StepFigures) -> float:
         """Return the step's share of the total time of all steps; 0 if that total is 0."""
@@ -73,7 +71,7 @@ def step_table(executions: list[UUID]) -> StepTable:
         )[:RUNS]
     )
     steps = sorted(_by_step(found).values(), key=lambda step: -step.total_ms)
-    return StepTable(len(executions), steps, len(found) >= RUNS)
+    return StepTable(steps)
 
 
 def place_of(path: str) -> str:

@@ -184,7 +184,8 @@ class Budget(SpenderLimit):
 
     def __str__(self) -> str:
         unit = self.currency or "tokens"
-        return f"{self.amount:f} {unit} a {self.period} for {self.user or self.workspace}"
+        per = "in total" if self.period == BudgetPeriod.TOTAL else f"per {self.period}"
+        return f"{self.amount:f} {unit} {per} for {self.user or self.workspace}"
 
 
 class BudgetUse(models.Model):

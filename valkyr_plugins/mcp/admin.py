@@ -76,7 +76,7 @@ APPROVE = AdminOperation(
     done=lazy("approved and applied"),
     question=lazy(
         "Applies the change with your permissions. Review the preview and the arguments first: "
-        "an agent wrote them, and the data that it read may have misled it."
+        "an agent proposed the change, and data that the agent read may have misled it."
     ),
     primary=True,
     bulk=False,
@@ -166,7 +166,7 @@ class ProposalAdmin(OperatingAdmin, FactAdmin):
         if obj.state == ProposalState.PENDING:
             sections.append(_preview(request, obj, shown=payloads))
         if obj.result is not None:
-            sections.append(PageSection(gettext("What it did"), body=as_json(obj.result)))
+            sections.append(PageSection(gettext("Result"), body=as_json(obj.result)))
         sections.append(
             PageSection(gettext("Arguments"), body=as_json(masked(obj.arguments)))
             if payloads
@@ -178,7 +178,9 @@ class ProposalAdmin(OperatingAdmin, FactAdmin):
 def _lead(obj: Proposal) -> str:
     if obj.state != ProposalState.PENDING:
         return ""
-    return gettext("Nothing has changed. Review the preview, then approve or reject it.")
+    return gettext(
+        "Nothing has changed yet. Review the preview, then approve or reject the proposal."
+    )
 
 
 def _preview(request: HttpRequest, obj: Proposal, *, shown: bool) -> PageSection:
@@ -190,7 +192,7 @@ def _preview(request: HttpRequest, obj: Proposal, *, shown: bool) -> PageSection
     try:
         found = proposals.preview(obj, InProcessApi(request.user, None, actor))
     except ApiRefused as refusal:
-        text = gettext("It cannot be applied now: {reason}").format(reason=refusal)
+        text = gettext("The change cannot be applied now: {reason}").format(reason=refusal)
         return PageSection(title, body=text, error=True)
     rows = [[name, _cell(value)] for name, value in found.items() if value not in (None, [], "")]
     return PageSection(title, headers=(gettext("Field"), gettext("Value")), rows=rows)
@@ -240,8 +242,8 @@ def _rows(found: list[Any]) -> list[list[Any]]:
 
 def _problem(number: int) -> HomeProblem:
     text = ngettext(
-        "{number} proposal of an agent is waiting for approval",
-        "{number} proposals of agents are waiting for approval",
+        "{number} proposal from an agent is waiting for approval",
+        "{number} proposals from agents are waiting for approval",
         number,
     )
     shown = f"{number}+" if number == MOST_ON_HOME else f"{number}"
@@ -252,7 +254,7 @@ def _problem(number: int) -> HomeProblem:
 add_section(
     HomeSection(
         name="proposals",
-        title=lazy("Proposals of agents"),
+        title=lazy("Proposals from agents"),
         headers=(lazy("Proposal"), lazy("Proposed by"), lazy("Created")),
         gather=_open,
         rows=_rows,
@@ -271,8 +273,8 @@ class ExposeForm(ReasonForm):
         required=False,
         label=lazy("Start without approval"),
         help_text=lazy(
-            "A token with the scope trigger starts executions at once. Otherwise each call creates "
-            "a proposal."
+            "With this option, agents whose token has the scope trigger start executions "
+            "immediately. Otherwise, each call creates a proposal."
         ),
     )
     field_order = ("direct", "reason")
@@ -295,7 +297,7 @@ def _refuse_unpublished(row: Any) -> str:
 def _refuse_hidden(row: Any) -> str:
     if exposing.is_exposed(row.pk):
         return ""
-    return gettext("Not available: agents do not see this workflow.")
+    return gettext("Not available: this workflow is not exposed to agents.")
 
 
 WorkflowAdmin.offer(

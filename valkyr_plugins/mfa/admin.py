@@ -111,7 +111,7 @@ class PasskeyAdmin(OwnFactors):
     list_display = ("user", "name", "site", "added", "used")
     list_defer = ("credential", "credential_id")
     search_texts = (name_path(), "name")
-    empty_text = lazy("No passkeys: add your own with “Your second factor”.")
+    empty_text = lazy("No passkeys. To add yours, choose “Your second factor”.")
 
     @display(description=lazy("set up"))
     def added(self, row: Passkey) -> Any:
@@ -129,7 +129,7 @@ class PasskeyAdmin(OwnFactors):
                     (gettext("Address"), obj.site),
                     (gettext("Set up"), self.added(obj)),
                     (gettext("Last used"), self.used(obj)),
-                    (gettext("Id"), marks.copyable(obj.pk)),
+                    (gettext("ID"), marks.copyable(obj.pk)),
                 ]
             ),
         )
@@ -143,7 +143,7 @@ class SecondFactorAdmin(OwnFactors):
     list_display = ("user", "mark", "set_up", "used", "codes_left")
     list_defer = ("sealed",)
     search_texts = (name_path(),)
-    empty_text = lazy("No authenticator apps: set up your own with “Your second factor”.")
+    empty_text = lazy("No authenticator apps. To set up yours, choose “Your second factor”.")
 
     def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Power) -> QuerySet[Any]:
         """Return the rows in scope, with the number of each user's unused recovery codes."""

@@ -70,8 +70,8 @@ def test_its_page_compares_both_versions(op: Client, canary: Canary) -> None:
     shown = op.get(page("valkyr_canary_canary_change", canary)).content.decode()
 
     assert "Both versions since the canary began" in shown
-    assert "above 10 % failures, at 3 dead letters of a new kind" in shown
-    for button in ("Promote…", "Stop canary…", "Change share…", "Roll back…"):
+    assert "failure rate above 10 %, 3 dead letters in a new failure group" in shown
+    for button in ("Promote…", "Stop canary…", "Change canary…", "Roll back…"):
         assert button in shown
     workflow = op.get(page("executions_workflow_change", canary.workflow)).content.decode()
     assert "Publish canary…" in workflow

@@ -131,7 +131,7 @@ def test_executions_that_hang_are_slow_before_they_end() -> None:
 def test_a_failure_that_only_this_version_has_stops_it() -> None:
     assert reason(NOTHING, NOTHING, NewGroup("charge: KeyError", 2)) is None
     assert reason(NOTHING, NOTHING, NewGroup("charge: KeyError", 3)) == (
-        "A failure that only this version has occurred 3 times: charge: KeyError."
+        "Dead letters in a failure group that only this version has: 3 (charge: KeyError)."
     )
 
 

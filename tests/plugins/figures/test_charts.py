@@ -157,7 +157,7 @@ def test_numbers_are_those_of_the_selected_part_and_charts_show_all() -> None:
     assert other is not None
 
     states, rate, *_ = charts(of.within(last))
-    assert (states.note, rate.note) == ("4 per hour in total", "25 %")
+    assert (states.note, rate.note) == ("4 per hour on average", "25 %")
     assert of.within(other).total.ended == 0
     assert charts(of.within(other))[0].bars == charts(of)[0].bars != []
     shown = axis(of.within(other))

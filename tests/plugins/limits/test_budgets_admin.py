@@ -68,7 +68,7 @@ def test_a_budget_is_added_shown_with_its_use_and_changed(op: Client) -> None:
     shown, one = op.get(LIST).content.decode(), op.get(page).content.decode()
     op.post(page, {"amount": "30", "soft_percent": "", "kill_switch": "on"})
 
-    assert "20 USD a month" in shown
+    assert "20 USD per month" in shown
     assert "5.25 (26.2 %)" in shown
     assert "m-1: 5.25 USD, 1,234 tokens" in one
     budget.refresh_from_db()

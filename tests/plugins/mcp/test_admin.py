@@ -139,7 +139,7 @@ def test_the_list_and_the_home_page_show_what_waits(
     home = admin.get("/admin/").content.decode()
 
     assert "api token agent" in listed
-    assert "1 proposal of an agent is waiting for approval" in home
+    assert "1 proposal from an agent is waiting for approval" in home
     assert page_of(proposal) in home
 
 

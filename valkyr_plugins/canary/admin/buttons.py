@@ -63,8 +63,8 @@ BEGIN = AdminOperation(
     icon="science",
     done=lazy("published as a canary"),
     question=lazy(
-        "Publishes the draft for a share of new executions. The others, and the triggers, keep the "
-        "latest version."
+        "Publishes the draft for a share of new executions. The others use the latest version, "
+        "whose triggers stay in effect."
     ),
     form=CanaryForm,
     bulk=False,
@@ -76,8 +76,8 @@ ROLL_BACK = AdminOperation(
     icon="undo",
     done=lazy("rolled back"),
     question=lazy(
-        "Withdraws the canary if one is running, else the latest version. New executions and "
-        "triggers use the previous version at once."
+        "Withdraws the running canary or, if there is none, the latest version. New executions and "
+        "triggers use the previous version immediately."
     ),
     form=RollbackForm,
     danger=True,
@@ -106,10 +106,13 @@ STOP = AdminOperation(
 )
 CHANGE = AdminOperation(
     replace(operations.CHANGE, apply=_change),
-    title=lazy("Change share…"),
+    title=lazy("Change canary…"),
     icon="tune",
     done=lazy("changed"),
-    question=lazy("A larger share keeps the keys that already use the canary."),
+    question=lazy(
+        "Replaces the share, the stop rule and the promotion time with these values. If you "
+        "increase the share, keys that already use the canary keep using it."
+    ),
     form=CanaryForm,
     bulk=False,
 )

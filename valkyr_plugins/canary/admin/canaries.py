@@ -5,7 +5,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
 from executions.public.admin import (
     Cell,
@@ -83,8 +83,8 @@ class CanaryAdmin(OperatingAdmin, FactAdmin):
             ),
             (gettext("Share"), self.share(obj)),
             (gettext("Reason"), obj.reason),
-            (gettext("Stops"), _rule(figures.rule_of(obj))),
-            (gettext("Promoted automatically"), marks.ago(obj.promote_at)),
+            (gettext("Stop rule"), _rule(figures.rule_of(obj))),
+            (gettext("Automatic promotion"), _promotion(obj)),
             (gettext("Published"), marks.ago(obj.created_at)),
             (gettext("Published by"), obj.created_by_name),
             (gettext("Ended"), marks.ago(obj.ended_at)),
@@ -103,17 +103,27 @@ def mark_of(row: Canary) -> Any:
     return marks.mark(*MARKS[CanaryState(row.state)])
 
 
+def _promotion(canary: Canary) -> Any:
+    return marks.ago(canary.promote_at) if canary.state == CanaryState.RUNNING else marks.EMPTY
+
+
 def _rule(rule: StopRule | None) -> str:
     if rule is None:
-        return gettext("manually only")
+        return gettext("none")
     texts = []
     if rule.failure_rate is not None:
-        texts.append(gettext("above {rate} % failures").format(rate=f"{rule.failure_rate:g}"))
+        texts.append(gettext("failure rate above {rate} %").format(rate=f"{rule.failure_rate:g}"))
     if rule.slower is not None:
-        texts.append(gettext("if {factor} times slower").format(factor=f"{rule.slower:g}"))
+        text = gettext("p95 above {factor} times that of the latest version")
+        texts.append(text.format(factor=f"{rule.slower:g}"))
     if rule.new_group is not None:
-        texts.append(gettext("at {count} dead letters of a new kind").format(count=rule.new_group))
-    return ", ".join(texts) or gettext("manually only")
+        text = ngettext(
+            "{count} dead letter in a new failure group",
+            "{count} dead letters in a new failure group",
+            rule.new_group,
+        )
+        texts.append(text.format(count=rule.new_group))
+    return ", ".join(texts) or gettext("none")
 
 
 def _sides(canary: Canary, found: Mapping[str, Any]) -> PageSection:
@@ -132,7 +142,9 @@ def _sides(canary: Canary, found: Mapping[str, Any]) -> PageSection:
         ]
 
     return PageSection(
-        gettext("Both versions since the canary began"),
+        gettext("Both versions since the canary began (at most {number:,} executions each)").format(
+            number=figures.MOST
+        ),
         headers=(
             gettext("Version"),
             gettext("Started"),
@@ -164,7 +176,7 @@ def _groups(canary: Canary, found: Mapping[str, Any]) -> PageSection:
                 name(one),
                 f"{one['canary']:,}",
                 f"{one['latest']:,}",
-                gettext("only in this version") if one["is_new"] else marks.EMPTY,
+                gettext("only in the canary version") if one["is_new"] else marks.EMPTY,
             ]
             for one in found["groups"]
         ],

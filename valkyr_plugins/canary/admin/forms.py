@@ -47,7 +47,10 @@ class CanaryForm(ReasonForm):
         max_value=figures.MOST,
         initial=RULE.at_least,
         widget=IntegerInput,
-        help_text=lazy("Until then, only a clearly higher failure rate stops the canary."),
+        help_text=lazy(
+            "Before that, the failure rate and the durations stop the canary only if they are "
+            "clearly above the limits."
+        ),
     )
     slower = _number(
         lazy("Stop if slower by this factor"),
@@ -56,7 +59,7 @@ class CanaryForm(ReasonForm):
         max_value=1_000,
     )
     new_group = forms.IntegerField(
-        label=lazy("Stop at this many dead letters of a new kind"),
+        label=lazy("Stop at this many dead letters in a new failure group"),
         required=False,
         min_value=1,
         initial=RULE.new_group,
@@ -65,7 +68,10 @@ class CanaryForm(ReasonForm):
     )
     promote_hours = _number(
         lazy("Promote after this many hours"),
-        lazy("Leave empty to promote it manually."),
+        lazy(
+            "Also requires the number of ended executions above. Leave empty to promote the canary "
+            "manually."
+        ),
         min_value=0.01,
         max_value=400 * 24,
     )
@@ -83,8 +89,8 @@ class RollbackForm(ReasonForm):
         initial=Treatment.LEAVE,
         widget=Select,
         help_text=lazy(
-            "A fork continues from the step that failed or had not ended. Earlier steps do not run "
-            "again."
+            "Forking first cancels unfinished executions. A fork continues from the first step "
+            "that failed or had not ended. Earlier steps run again only if they were undone."
         ),
     )
     field_order = ("executions", "reason")

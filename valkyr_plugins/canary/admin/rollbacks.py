@@ -28,7 +28,7 @@ class VersionRollbackAdmin(FactAdmin):
     ordering = ("-id",)
     empty_text = lazy("No rollbacks yet.")
 
-    @display(description=lazy("when"))
+    @display(description=lazy("requested"))
     def created(self, row: VersionRollback) -> Any:
         """Return how long ago the rollback was requested."""
         return marks.ago(row.created_at)
@@ -41,7 +41,7 @@ class VersionRollbackAdmin(FactAdmin):
     @display(description=lazy("executions"))
     def counts(self, row: VersionRollback) -> str:
         """Return the numbers of cancelled, forked and unsettled executions."""
-        return gettext("{cancelled} cancelled, {forked} forked, {failed} not settled").format(
+        return gettext("{cancelled} cancelled, {forked} forked, {failed} unsuccessful").format(
             cancelled=row.cancelled, forked=row.forked, failed=row.failed
         )
 
@@ -50,17 +50,17 @@ class VersionRollbackAdmin(FactAdmin):
         started = links.listing("executions_workflowexecution", version=obj.bad_id)
         known = [
             (gettext("Workflow"), links.to("executions_workflow", obj.workflow_id, obj.workflow)),
-            (gettext("Withdrawn"), f"v{obj.bad.number}"),
-            (gettext("Current version"), f"v{obj.good.number}"),
+            (gettext("Withdrawn version"), f"v{obj.bad.number}"),
+            (gettext("Replaced by"), f"v{obj.good.number}"),
             (
                 gettext("Executions"),
                 links.link(started, gettext("started on the withdrawn version")),
             ),
-            (gettext("Action"), obj.get_treatment_display()),
+            (gettext("Treatment"), obj.get_treatment_display()),
             (gettext("Result"), self.counts(obj)),
             (gettext("Reason"), obj.reason),
-            (gettext("By"), obj.created_by_name),
-            (gettext("When"), marks.ago(obj.created_at)),
+            (gettext("Requested by"), obj.created_by_name),
+            (gettext("Requested"), marks.ago(obj.created_at)),
             (gettext("Finished"), marks.ago(obj.finished_at)),
             (gettext("ID"), marks.copyable(obj.pk)),
         ]

@@ -56,7 +56,8 @@ def _problem(number: int) -> HomeProblem:
         number,
     )
     address = links.listing("valkyr_canary_canary", state__exact=CanaryState.STOPPED)
-    return HomeProblem(text.format(number=number), "science", address)
+    shown = f"{number}+" if number == SHOWN else f"{number}"
+    return HomeProblem(text.format(number=shown), "science", address)
 
 
 add_section(

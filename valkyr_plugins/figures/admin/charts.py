@@ -118,7 +118,7 @@ def by_state(figures: Figures) -> Chart:
         "states",
         gettext("Completed executions"),
         gettext("Completed executions by state: {counts}.").format(counts=counts),
-        note=gettext("{throughput} in total").format(throughput=throughput(figures)),
+        note=gettext("{throughput} on average").format(throughput=throughput(figures)),
         bars=stacked(columns, scale),
         legend=STATES[::-1],
         y_labels=[_count(tick) for tick in scale.ticks],
@@ -165,7 +165,7 @@ def failure_rate(figures: Figures) -> Chart:
         ),
         note=percent(figures.total.failure_rate),
         bars=stacked(columns, scale),  # type: ignore[arg-type]
-        legend=(("failed", gettext("failed or timed out, cancelled ones excluded")),),
+        legend=(("failed", gettext("failed or timed out (cancelled executions excluded)")),),
         y_labels=[f"{tick:g} %" for tick in scale.ticks],
         grid=grid(scale),
         headers=(gettext("From (UTC)"), gettext("failure rate"), gettext("dead letters")),
@@ -182,7 +182,7 @@ def durations(figures: Figures) -> Chart:
     return _percentiles(
         figures,
         "durations",
-        gettext("How long executions take"),
+        gettext("Execution duration"),
         lambda tally: tally.durations,
         NOTHING,
     )
@@ -193,7 +193,7 @@ def dispatches(figures: Figures) -> Chart:
     return _percentiles(
         figures,
         "dispatches",
-        gettext("How long steps wait for a worker"),
+        gettext("Time waiting for a worker"),
         lambda tally: tally.dispatches,
         gettext("No steps started in this period."),
     )
@@ -218,7 +218,7 @@ def _percentiles(
         legend=[(word, word) for _, word in SHARES],
         y_labels=_readable([decade(tick) for tick in scale.ticks]),
         grid=grid(scale),
-        headers=(gettext("From (UTC)"), *(word for _, word in SHARES), gettext("counted")),
+        headers=(gettext("From (UTC)"), *(word for _, word in SHARES), gettext("count")),
         rows=[
             [
                 label,

@@ -61,7 +61,8 @@ def banners(figures: Figures, *, anything: bool) -> list[Banner]:
         found.append(_uncounted(figures.uncounted))
     if figures.capped:
         text = gettext(
-            "Too many executions ended to count at once. The newest numbers are too low."
+            "Too many executions were created or ended to count them all. The newest numbers are "
+            "too low."
         )
         found.append(Banner(text, urgent=False))
     return found
@@ -100,7 +101,7 @@ def selected(request: HttpRequest, figures: Figures) -> tuple[Figures, list[Bann
         return figures.within(part), []
     if not any(given):
         return figures, []
-    text = gettext("The selected period is not within the last {title}. Showing all of it.")
+    text = gettext("The selected period is not within the last {title}. Showing the whole range.")
     title = gettext(figures.window.range.title)
     return figures, [Banner(text.format(title=title), urgent=False)]
 
@@ -114,7 +115,7 @@ def measures(figures: Figures | None) -> list[tuple[str, str]]:
         (gettext("Throughput"), throughput(figures)),
         (gettext("Failure rate"), percent(total.failure_rate)),
         (gettext("Execution duration"), summary(total.durations)),
-        (gettext("Wait for a worker"), summary(total.dispatches)),
+        (gettext("Time waiting for a worker"), summary(total.dispatches)),
         (gettext("Failed attempts"), f"{total.failed_attempts:,}"),
         (gettext("Dead letters"), f"{total.dead_letters:,}"),
     ]
@@ -122,7 +123,7 @@ def measures(figures: Figures | None) -> list[tuple[str, str]]:
 
 def change(figures: Figures) -> str:
     """Return as text how the failures per hour compare with the previous period."""
-    title = figures.window.range.title
+    title = gettext(figures.window.range.title)
     before = figures.before.ended_badly
     now = figures.total.ended_badly
     if not before:

@@ -91,7 +91,7 @@ def _steps(kept: Facts) -> PageSection:
         headers=STEPS,
         rows=rows,
         empty=NOT_AVAILABLE if table is None else NONE_ENDED,
-        more=_looked_at(table) if rows and table else "",
+        more=_basis() if rows else "",
     )
 
 
@@ -114,14 +114,12 @@ def _step_row(table: StepTable, step: of_steps.StepFigures) -> list[Cell]:
     ]
 
 
-def _looked_at(table: StepTable) -> str:
-    runs = (
-        gettext(", with {number:,} attempts").format(number=of_steps.RUNS) if table.capped else ""
-    )
+def _basis() -> str:
     return gettext(
-        "From the newest {executions:,} completed executions{runs}. All iterations of a step "
-        "count together. Containers, such as loops, have no duration of their own."
-    ).format(executions=table.executions, runs=runs)
+        "Based on at most {executions:,} of the newest completed executions, and {attempts:,} of "
+        "their attempts. All iterations of a step are counted together. Containers, such as loops, "
+        "have no duration of their own."
+    ).format(executions=of_steps.EXECUTIONS, attempts=of_steps.RUNS)
 
 
 def _versions(kept: Facts) -> PageSection:
@@ -140,7 +138,7 @@ def _versions(kept: Facts) -> PageSection:
             for one in (found or [])[:SHOWN]
         ],
         empty=NOT_AVAILABLE if found is None else NONE_ENDED,
-        more=gettext("From the newest {number:,} completed executions.").format(
+        more=gettext("Based on at most {number:,} of the newest completed executions.").format(
             number=of_versions.VERSION_EXECUTIONS
         )
         if found

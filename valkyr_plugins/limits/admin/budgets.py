@@ -21,15 +21,20 @@ from valkyr_plugins.limits.costs import totals
 from valkyr_plugins.limits.models import Budget, CostEntry
 
 FEW = 20
+PERIODS = {"day": lazy("per day"), "month": lazy("per month"), "total": lazy("in total")}
 HELP = {
-    "period": lazy("When the budget resets: days and months in UTC."),
-    "currency": lazy("A three-letter code, such as USD. Leave empty for a budget of tokens."),
-    "amount": lazy("Money, or a whole number of tokens."),
+    "period": lazy(
+        "When the budget resets. Days and months are in UTC; a total budget never resets."
+    ),
+    "currency": lazy("A three-letter code, such as USD. Leave empty for a budget in tokens."),
+    "amount": lazy("An amount in the currency, or a whole number of tokens."),
     "soft_percent": lazy(
-        "Percentage at which users are notified. Leave empty for no notification."
+        "Percentage at which alert rules report that the budget is nearly spent. Leave empty for "
+        "no alert."
     ),
     "kill_switch": lazy(
-        "When the budget is spent, cancel the spender's executions and start no new ones."
+        "When the budget is spent, cancels the executions of the workspace or the member, and "
+        "prevents new ones."
     ),
 }
 
@@ -51,8 +56,6 @@ class BudgetForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable
 class NewBudgetForm(NewLimitForm, BudgetForm):
     """The form for a new budget: its workspace or member, its period and its currency."""
 
-    noun = lazy("budget")
-
     class Meta(BudgetForm.Meta):
         fields = ("workspace", "period", "currency", *FIELDS)
 
@@ -67,7 +70,7 @@ class BudgetAdmin(LimitAdmin):
     operations = (
         deletion(
             BUDGETS,
-            lazy("Removes the limit immediately. Cost entries are kept."),
+            lazy("Removes the budget immediately. Cost entries are kept."),
         ),
     )
     list_display = ("whose", "workspace", "limit", "spent", "begins_anew", "switch", "since")
@@ -84,9 +87,8 @@ class BudgetAdmin(LimitAdmin):
 
     @display(description=lazy("budget"))
     def limit(self, row: Budget) -> str:
-        """Return the amount with its unit and the period, such as `12.5 USD a month`."""
-        a = gettext("in total") if row.period == "total" else f"a {row.period}"
-        return f"{amount(row.amount, row.currency)} {a}"
+        """Return the amount with its unit and the period, such as `12.5 USD per month`."""
+        return f"{amount(row.amount, row.currency)} {PERIODS[row.period]}"
 
     @display(description=lazy("spent"))
     def spent(self, row: Budget) -> Any:
@@ -155,7 +157,9 @@ def _rows(found: Iterable[tuple[Budget, Use]]) -> list[list[Cell]]:
     return [
         [
             links.to(
-                "valkyr_limits_budget", row.pk, f"{row.user or row.workspace}, a {row.period}"
+                "valkyr_limits_budget",
+                row.pk,
+                f"{row.user or row.workspace}, {PERIODS[row.period]}",
             ),
             gettext("{plain} of {amount} ({percent} %)").format(
                 plain=plain(use.spent), amount=amount(row.amount, row.currency), percent=use.percent
@@ -171,7 +175,8 @@ def _problem(number: int) -> HomeProblem:
         "{number} budgets are near their limits or over them",
         number,
     )
-    return HomeProblem(text.format(number=number), "savings", links.listing("valkyr_limits_budget"))
+    shown = f"{number}+" if number == SHOWN else f"{number}"
+    return HomeProblem(text.format(number=shown), "savings", links.listing("valkyr_limits_budget"))
 
 
 add_section(

@@ -27,9 +27,9 @@ def deletion(kind: LimitKind[Any], question: str) -> AdminOperation:
 
     return AdminOperation(
         Operation(name=f"delete_{kind.noun}", apply=apply, needs=Permission.CONFIGURE),
-        title=gettext("Delete…"),
+        title=lazy("Delete…"),
         icon="delete",
-        done=gettext("deleted"),
+        done=lazy("deleted"),
         question=question,
         danger=True,
         destination=lambda _: links.listing(kind.model._meta.label_lower.replace(".", "_")),
@@ -50,22 +50,15 @@ def bar(value: float, most: float, text: str) -> SafeString:
 class NewLimitForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
     """The base form for a new limit; the username is a text field, which avoids a list of users."""
 
-    noun = "limit"
     username = forms.CharField(
         max_length=LONGEST_NAME,
         required=False,
         widget=TextInput(attrs={"autocomplete": "off"}),
         label=lazy("Username"),
+        help_text=lazy(
+            "A member's username. Leave empty to apply the limit to the whole workspace."
+        ),
     )
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        whose = gettext("Leave empty to apply the {noun} to the whole workspace.").format(
-            noun=self.noun
-        )
-        self.fields["username"].help_text = gettext("A member's username. {whose}").format(
-            whose=whose
-        )
 
     def clean(self) -> dict[str, Any]:
         """Store the ID of the named user as `user_id`; report an unknown name."""
@@ -96,7 +89,7 @@ class LimitAdmin(OperatingAdmin, WritingAdmin):
     search_ids = ("id",)
     needs = edits = Permission.CONFIGURE
 
-    @display(description=lazy("limits"))
+    @display(description=lazy("applies to"))
     def whose(self, row: SpenderLimit) -> str:
         """Return the name of the limited user, or "the whole workspace"."""
         return str(row.user) if row.user_id else gettext("the whole workspace")

@@ -35,9 +35,12 @@ from valkyr_plugins.limits.quotas import LIMITS, QUOTAS, QuotaRefused, check, de
 
 HELP = {
     "resource": lazy("Executions started, steps of one module type, or tokens of language models."),
-    "target": lazy("A module type, such as http.request. For tokens, a model, or empty for all."),
+    "target": lazy(
+        "A module type, such as http.request; for tokens, a model. Leave empty for all models or "
+        "for executions."
+    ),
     "max_concurrent": lazy(
-        "Maximum steps of a module type running at once. Leave empty for no limit."
+        "Maximum number of concurrent steps of the module type. Leave empty for no limit."
     ),
     "max_per_hour": lazy("Per full hour (UTC). Leave empty for no limit; 0 allows none."),
     "max_per_day": lazy("Per day (UTC). Leave empty for no limit; 0 allows none."),
@@ -68,8 +71,6 @@ class QuotaForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable 
 
 class NewQuotaForm(NewLimitForm, QuotaForm):
     """The form for a new quota: its workspace or member, its resource and its limits."""
-
-    noun = lazy("quota")
 
     class Meta(QuotaForm.Meta):
         fields = ("workspace", "resource", "target", *LIMITS)
@@ -109,7 +110,7 @@ class QuotaAdmin(LimitAdmin):
         rows: QuerySet[Any] = super().get_queryset(request).annotate(**used, held=_held())
         return rows
 
-    @display(description=lazy("of"))
+    @display(description=lazy("resource"))
     def what(self, row: Quota) -> str:
         """Return the limited resource: executions, steps of a module type, or tokens."""
         return described(row)
