@@ -125,7 +125,7 @@ def act(page: Page, title: str) -> Locator:
 
 def start_draft(page: Page) -> None:
     """Start the draft on the page."""
-    expect(page.get_by_role("region", name="What would happen")).to_be_visible()
+    expect(page.get_by_role("region", name="Preview")).to_be_visible()
     act(page, "Start…").get_by_role("button", name="Start").click()
 
 

@@ -46,7 +46,7 @@ REFUSALS = {
     ),
     SignInProgress.ENROLMENT: (
         (
-            "This installation requires a second factor, and the account has none. Set it up in "
+            "This installation requires a second factor, and the account has none. Set one up in "
             "the admin."
         ),
         "second_factor_missing",

@@ -140,7 +140,7 @@ def _declined(code: str) -> str:
     if not known:
         return gettext("The server sent neither a code nor an error. Connect the credential again.")
     return gettext(
-        "The server did not give access: {code}. Check the credential's client_id, scope and "
+        "The server did not grant access: {code}. Check the credential's client_id, scope and "
         "authorization_url, and the client's redirect URI at the server."
     ).format(code=known)
 

@@ -53,6 +53,6 @@ class SqlGrantAdmin(FactAdmin):
             (gettext("Schema"), schema()),
             (gettext("Granted"), marks.ago(obj.created_at)),
             (gettext("Granted by"), self.by(obj)),
-            (gettext("To revoke it"), marks.copyable(revoke)),
+            (gettext("Command to revoke"), marks.copyable(revoke)),
         ]
         return Page([str(obj)], facts(known))

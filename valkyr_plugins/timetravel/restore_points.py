@@ -39,7 +39,7 @@ def at_checkpoint(execution: WorkflowExecution, checkpoint_id: UUID) -> Point:
         raise NotFound(f"Execution {execution.pk} has no checkpoint {checkpoint_id}.")
     if checkpoint.epoch != execution.epoch:
         raise WrongState(
-            f"Checkpoint {checkpoint_id} is from before a rollback (epoch {checkpoint.epoch}, now "
+            f"Checkpoint {checkpoint_id} is from before a roll-back (epoch {checkpoint.epoch}, now "
             f"{execution.epoch}). Choose a checkpoint of the current epoch.",
             execution.state,
         )

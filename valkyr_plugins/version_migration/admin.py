@@ -109,7 +109,7 @@ class MigrationForm(ReasonForm):
         min_value=0.01,
         max_value=MAX_RATE,
         widget=TextInput(attrs={"autocomplete": "off", "inputmode": "decimal"}),
-        help_text=lazy("Leave empty for as fast as possible."),
+        help_text=lazy("Leave empty for no limit."),
     )
     patience_seconds = forms.IntegerField(
         label=lazy("Seconds to wait for a running step"),
@@ -172,10 +172,10 @@ MAKE = AdminOperation(
     operations.MAKE,
     title=lazy("Migrate executions…"),
     icon="move_up",
-    done=lazy("planned"),
+    done=lazy("migration planned"),
     question=lazy(
-        "Lists the live executions of a version, and shows where they would go on. None moves "
-        "before you start the migration."
+        "Lists the live executions of a version, and shows where they would continue. No execution "
+        "moves before you start the migration."
     ),
     form=MigrationForm,
     bulk=False,
@@ -187,8 +187,8 @@ MOVE_ONE = AdminOperation(
     icon="move_up",
     done=lazy("migrated"),
     question=lazy(
-        "Finished steps keep their results, and waiting steps go on waiting. The next steps are "
-        "those of the version."
+        "Finished steps keep their results, and waiting steps keep waiting. The next steps are "
+        "those of the new version."
     ),
     form=VersionForm,
 )
@@ -197,7 +197,10 @@ START = AdminOperation(
     title=lazy("Start…"),
     icon="play_arrow",
     done=lazy("started"),
-    question=lazy("Moves the executions at the rate you set, the first ones before the others."),
+    question=lazy(
+        "Moves the executions at the rate you set. If you set a pause, the migration pauses after "
+        "the first executions."
+    ),
     primary=True,
     bulk=False,
 )
@@ -206,7 +209,7 @@ RESUME = AdminOperation(
     title=lazy("Resume…"),
     icon="play_circle",
     done=lazy("resumed"),
-    question=lazy("Moves the other executions."),
+    question=lazy("Moves the remaining executions."),
     primary=True,
     bulk=False,
 )
@@ -215,7 +218,7 @@ PAUSE = AdminOperation(
     title=lazy("Pause…"),
     icon="pause_circle",
     done=lazy("paused"),
-    question=lazy("Moves no further executions for now."),
+    question=lazy("Stops moving executions until you resume the migration."),
     bulk=False,
 )
 CANCEL = AdminOperation(
@@ -223,7 +226,9 @@ CANCEL = AdminOperation(
     title=lazy("Cancel…"),
     icon="cancel",
     done=lazy("cancelled"),
-    question=lazy("Moves no further executions. Those that moved stay on their new version."),
+    question=lazy(
+        "Stops moving executions permanently. Executions that moved stay on the new version."
+    ),
     danger=True,
     bulk=False,
 )
@@ -234,7 +239,7 @@ class ExecutionMigrationAdmin(OperatingAdmin, FactAdmin):
     """Migrations of live executions to another version."""
 
     operations = (START, RESUME, PAUSE, CANCEL)
-    list_display = ("__str__", "mark", "counts", "created", "created_by_name")
+    list_display = ("__str__", "mark", "counts", "created", "who")
     list_display_links = ("__str__",)
     list_select_related = ("source", "target", "workflow")
     list_defer = TEXTS
@@ -242,7 +247,7 @@ class ExecutionMigrationAdmin(OperatingAdmin, FactAdmin):
     search_ids = ("id", "workflow_id")
     search_texts = ("workflow__name", "workflow__slug")
     ordering = ("-id",)
-    empty_text = lazy("No migrations yet. Plan one on the page of a workflow.")
+    empty_text = lazy("No migrations yet. Open a workflow, then choose “Migrate executions”.")
 
     @display(description=lazy("state"))
     def mark(self, row: ExecutionMigration) -> Any:
@@ -267,6 +272,11 @@ class ExecutionMigrationAdmin(OperatingAdmin, FactAdmin):
         """Return how long ago the migration was planned."""
         return marks.ago(row.created_at)
 
+    @display(description=lazy("created by"))
+    def who(self, row: ExecutionMigration) -> str:
+        """Return the name of the user who planned the migration."""
+        return row.created_by_name
+
     def page(self, request: HttpRequest, obj: Any) -> Page:
         """Return the page with the plan, the results and, in DRAFT or PAUSED, the preview."""
         names = ", ".join(f"{old} → {new}" for old, new in sorted(obj.names.items()))
@@ -276,12 +286,12 @@ class ExecutionMigrationAdmin(OperatingAdmin, FactAdmin):
             (gettext("To version"), f"v{obj.target.number}"),
             (gettext("Renamed steps"), names),
             (gettext("Executions"), self.counts(obj)),
-            (gettext("Paused because"), obj.pause_reason),
-            (gettext("Pause after"), f"{obj.canary:,}" if obj.canary else ""),
+            (gettext("Reason for the pause"), obj.pause_reason),
+            (gettext("Executions before the pause"), f"{obj.canary:,}" if obj.canary else ""),
             (gettext("Executions per second"), f"{obj.rate:g}" if obj.rate else ""),
             (gettext("Reason"), obj.reason),
             (gettext("Created"), marks.ago(obj.created_at)),
-            (gettext("By"), obj.created_by_name),
+            (gettext("Created by"), obj.created_by_name),
             (gettext("Started"), marks.ago(obj.started_at)),
             (gettext("Finished"), marks.ago(obj.finished_at)),
             (gettext("ID"), marks.copyable(obj.pk)),
@@ -302,15 +312,15 @@ def _groups(migration: ExecutionMigration) -> PageSection:
             f"{group.count:,}",
             marks.mark(*VERDICTS[group.verdict]),
             " ".join(group.reasons) if group.reasons else at + also,
-            links.to("executions_workflowexecution", group.example, gettext("example")),
+            links.to("executions_workflowexecution", group.example, gettext("execution")),
         ]
 
     found = preview(migration)
     return PageSection(
         gettext("Preview of the queued executions"),
         headers=(
-            gettext("Executions"), gettext("Result"), gettext("Goes on at, or why not"),
-            gettext("One of them"),
+            gettext("Executions"), gettext("Result"), gettext("Continues at, or reason"),
+            gettext("Example"),
         ),
         rows=[row(group) for group in found.groups[:SHOWN]],
         empty=gettext("None is queued."),

@@ -60,7 +60,7 @@ def test_a_group_is_made_a_draft_and_started(op: Client) -> None:
     assert (redrive.state, redrive.total, redrive.rate) == ("DRAFT", 3, 50.0)
     assert redrive.group_id == letters[0].group_id
     draft = op.get(page_of(redrive)).content.decode()
-    assert "What would happen" in draft
+    assert "Preview" in draft
     op.post(start_page(redrive), {"reason": "", "_form_submitted": "1"})
     redrive.refresh_from_db()
     assert redrive.state == "RUNNING"

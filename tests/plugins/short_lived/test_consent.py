@@ -159,7 +159,7 @@ def test_another_error_of_the_server_names_its_code(
 ) -> None:
     server.declines = "invalid_scope"
 
-    assert "did not give access: invalid_scope." in told(op, consented(begun(op, crm)))
+    assert "did not grant access: invalid_scope." in told(op, consented(begun(op, crm)))
 
 
 def test_a_state_works_once(op: Client, crm: Credential) -> None:

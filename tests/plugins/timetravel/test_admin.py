@@ -214,7 +214,7 @@ def test_verifying_tells_what_would_come_out_otherwise(op: Client, failed: UUID)
         act(op, failed, "verify")
     page = op.get(f"{PAGES}{failed}/change/").content.decode()
     assert "inputsHash" in page
-    assert "steps were rendered again for op." in page
+    assert "recomputed at the request of op." in page
 
 
 def test_a_verification_that_is_not_done_yet_says_so(op: Client, failed: UUID) -> None:
@@ -222,4 +222,4 @@ def test_a_verification_that_is_not_done_yet_says_so(op: Client, failed: UUID) -
 
     page = op.get(f"{PAGES}{failed}/change/").content.decode()
 
-    assert "The verification is queued. Reload the page for its result." in page
+    assert "The verification is queued. Reload the page to see the result." in page

@@ -275,7 +275,7 @@ def test_a_checkpoint_of_a_past_that_was_rolled_back_is_refused(queue: World) ->
     late = checkpoints.take_by_hand(pk, name="late", actor=ACTOR)
     roll_back(pk, step_path="one.main", actor=ACTOR)
 
-    with pytest.raises(WrongState, match="from before a rollback"):
+    with pytest.raises(WrongState, match="from before a roll-back"):
         roll_back(pk, checkpoint_id=late.pk, actor=ACTOR)
 
 

@@ -17,7 +17,7 @@ LOOK_SECONDS = 1.0
 MOST_SHOWN = 100
 COLUMNS: Any = [
     ("State", "state"),
-    ("Paused because", "pauseReason"),
+    ("Reason for the pause", "pauseReason"),
     ("From version", "fromVersion"),
     ("To version", "toVersion"),
     ("Executions", "total"),

@@ -66,7 +66,8 @@ class RedriveForm(forms.Form):
         max_length=1000,
         widget=_text(),
         help_text=lazy(
-            'For "from a chosen step": its path (charge.main). Leave empty for the failed step.'
+            "For the option “from a chosen step on”: the step's path, such as charge.main. Leave "
+            "empty for the failed step."
         ),
     )
     version = forms.CharField(
@@ -74,7 +75,10 @@ class RedriveForm(forms.Form):
         max_length=10,
         widget=_text(placeholder=PINNED),
         help_text=format_lazy(
-            lazy('For new executions: "{pinned}" (the failed version), "{latest}" or a number.'),
+            lazy(
+                'For new executions: "{pinned}" (the version of the failed execution), "{latest}" '
+                "or a number."
+            ),
             pinned=PINNED,
             latest=LATEST,
         ),
@@ -85,12 +89,12 @@ class RedriveForm(forms.Form):
         rows=5,
         must_be_object=True,
         help_text=lazy(
-            "Merged into the inputs of each dead letter; null removes a key. Leave empty to keep "
-            "the inputs."
+            "Merged into the inputs of the step that runs first, or into the payload if the whole "
+            "execution runs again; null removes a key. Leave empty to change nothing."
         ),
     )
     expression = forms.CharField(
-        label=lazy("Or an expression that returns the patch of each dead letter"),
+        label=lazy("Or an expression that returns a patch for each dead letter"),
         required=False,
         max_length=10_000,
         widget=Textarea(attrs={"rows": 2, "spellcheck": "false"}),
@@ -124,7 +128,10 @@ class RedriveForm(forms.Form):
         min_value=0,
         max_value=100,
         widget=_text(inputmode="decimal"),
-        help_text=lazy("Of the last hundred results. Leave empty for no limit."),
+        help_text=lazy(
+            "Of the canaries, and of the last 100 results. If empty, only a failed canary stops "
+            "the redrive."
+        ),
     )
     reason = forms.CharField(
         required=False,
@@ -301,10 +308,12 @@ def refusal(request: HttpRequest, rows: QuerySet[DeadLetterEntry], form: Redrive
     if count == 0:
         wanted = ", ".join(needed(form.wish({}, None)))
         return gettext(
-            "You cannot redrive any of these: they are not open, or you need {wanted}."
+            "You cannot redrive any of these dead letters: none is open, or you do not have the "
+            "required permissions ({wanted})."
         ).format(wanted=wanted)
     if count == few and bounded_count(scoped(request, rows, Permission.BULK), few) < few:
         return gettext(
-            "More than {number} at once need the permission bulk. Ask an administrator."
+            "More than {number} dead letters at once need the permission bulk. Ask an "
+            "administrator."
         ).format(number=FREE_IDS)
     return ""

@@ -47,7 +47,8 @@ class RedriveGroupsForm(RedriveForm):
         required=False,
         widget=IntegerInput,
         help_text=lazy(
-            "To start more than 100 dead letters at once, type their number to confirm."
+            "If you start redrives of more than 100 dead letters, type their total number to "
+            "confirm."
         ),
     )
 

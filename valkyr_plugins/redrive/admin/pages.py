@@ -8,7 +8,7 @@ from django.contrib import admin
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.urls import path, reverse
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
 from dlq.public.models import DeadLetterEntry, FailureGroup
 from executions.public.access import Action, Actor, Operation
@@ -79,7 +79,10 @@ START = AdminOperation(
     title=lazy("Start…"),
     icon="play_arrow",
     done=lazy("started"),
-    question=lazy("Holds its dead letters and requeues them at the rate you set."),
+    question=lazy(
+        "Reserves the dead letters and requeues them at the rate you set. Skips dead letters that "
+        "are closed or that another redrive has reserved."
+    ),
     form=StartForm,
     primary=True,
     bulk=False,
@@ -185,7 +188,9 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
         return (
             marks.clipped(f"{row.group.workflow.name}, {row.group}", 80)
             if row.group
-            else gettext("{total:,} dead letters").format(total=row.total)
+            else ngettext("{total:,} dead letter", "{total:,} dead letters", row.total).format(
+                total=row.total
+            )
         )
 
     @display(description=lazy("state"))
@@ -246,7 +251,7 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
             (gettext("Maximum per second"), "" if obj.rate is None else f"{obj.rate:g}"),
             (gettext("Maximum in progress"), obj.max_in_flight or ""),
             (gettext("Canary"), obj.canary or ""),
-            (gettext("Stops above"), "" if obj.stop_above is None else f"{obj.stop_above:g} %"),
+            (gettext("Failure limit"), "" if obj.stop_above is None else f"{obj.stop_above:g} %"),
             (gettext("Created by"), obj.created_by_name),
             (gettext("Created"), marks.ago(obj.created_at)),
             (gettext("Started"), marks.ago(obj.started_at)),

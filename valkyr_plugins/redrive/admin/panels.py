@@ -6,7 +6,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
 from executions.public.admin import PageSection, as_json, hidden_section, links, marks, masked, may
 from executions.public.errors import ValkyrError
@@ -39,7 +39,7 @@ HEADERS = (
     lazy("State"),
     lazy("Sent"),
     lazy("Ended"),
-    lazy("Runs as"),
+    lazy("Run, execution"),
     lazy("Reason"),
 )
 
@@ -59,9 +59,12 @@ def state_mark(redrive: Redrive) -> SafeString:
 def sentence(redrive: Redrive) -> str:
     """Return a redrive's progress as one or more sentences."""
     if redrive.state == RedriveState.DRAFT:
-        return gettext(
-            "A draft of {total:,} dead letters. Nothing has run; drafts are deleted after "
-            "a day. Review the preview, then start it."
+        return ngettext(
+            "A draft with {total:,} dead letter. Nothing has run yet. Review the preview, then "
+            "start the redrive. Drafts are deleted after a day.",
+            "A draft with {total:,} dead letters. Nothing has run yet. Review the preview, then "
+            "start the redrive. Drafts are deleted after a day.",
+            redrive.total,
         ).format(total=redrive.total)
     done = redrive.succeeded + redrive.failed_again + redrive.skipped
     return gettext(
@@ -173,9 +176,10 @@ def _row(item: RedriveItem) -> list[Any]:
 def _runs_as(item: RedriveItem) -> SafeString | str:
     parts = []
     if item.run_id:
-        parts.append(links.to("runners_run", item.run_id, "run"))
+        parts.append(links.to("runners_run", item.run_id, gettext("run")))
     if item.execution_id:
-        parts.append(links.to("executions_workflowexecution", item.execution_id, "execution"))
+        text = gettext("execution")
+        parts.append(links.to("executions_workflowexecution", item.execution_id, text))
     return format_html_join(" ", "{}", ((part,) for part in parts)) or marks.EMPTY
 
 
@@ -220,7 +224,7 @@ def _outlook(found: Preview) -> PageSection:
         for skipped in found.skipped
     ]
     more = (
-        gettext("A redrive takes at most 100,000 dead letters; these are the oldest. ")
+        gettext("A redrive can have at most 100,000 dead letters; these are the oldest. ")
         if found.truncated
         else ""
     )
@@ -231,10 +235,10 @@ def _outlook(found: Preview) -> PageSection:
         else gettext("less than a second")
     )
     return PageSection(
-        gettext("What would happen"),
+        gettext("Preview"),
         headers=(gettext("Dead letters"), gettext("Result")),
         rows=rows,
-        more=gettext("{more}Sending takes {took} at this rate.").format(more=more, took=took),
+        more=gettext("{more}Sending should take {took}.").format(more=more, took=took),
     )
 
 
@@ -252,7 +256,7 @@ def _effects(found: Preview) -> PageSection:
 
 def _rejected(found: Preview) -> PageSection:
     return PageSection(
-        gettext("Rejected by the module's schema"),
+        gettext("Rejected changes"),
         headers=(gettext("Dead letter"), gettext("Reason")),
         rows=[
             [
@@ -289,7 +293,7 @@ def _samples(request: HttpRequest, redrive: Redrive, found: Preview) -> PageSect
 
 def _versions(found: Preview) -> PageSection:
     return PageSection(
-        gettext("Other versions of the definition"),
+        gettext("Differences between the versions"),
         headers=(gettext("From"), gettext("To"), gettext("Changes")),
         rows=[
             [

@@ -145,8 +145,8 @@ def _rows(found: Iterable[Redrive]) -> list[list[Cell]]:
         [
             _link(row),
             marks.mark(*MARKS[RedriveState(row.state)]),
-            gettext("{succeeded:,} of {total:,}").format(
-                succeeded=row.succeeded + row.failed_again + row.skipped, total=row.total
+            gettext("{done:,} of {total:,}").format(
+                done=row.succeeded + row.failed_again + row.skipped, total=row.total
             ),
             f"{row.failed_again:,}",
         ]
@@ -168,7 +168,7 @@ add_section(
     HomeSection(
         name="redrives",
         title=lazy("Redrives"),
-        headers=(lazy("Redrive"), lazy("State"), lazy("Done"), lazy("Failed again")),
+        headers=(lazy("Redrive"), lazy("State"), lazy("Ended"), lazy("Failed again")),
         gather=_gather,
         rows=_rows,
         column="failures",

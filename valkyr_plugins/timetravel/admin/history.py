@@ -75,11 +75,12 @@ class ForkForm(ReasonForm):
         widget=TextInput(attrs={"autocomplete": "off"}),
         help_text=lazy(
             "The step's path, such as charge.main; the step runs again. Leave empty to start from "
-            "the beginning. After an approval, the fork begins with the approval."
+            "the beginning. If the step follows an approval, the fork starts with that approval, "
+            "which is requested again."
         ),
     )
     version = forms.ChoiceField(
-        choices=((PINNED, lazy("the version it ran")), (LATEST, lazy("the latest version"))),
+        choices=((PINNED, lazy("the execution's version")), (LATEST, lazy("the latest version"))),
         widget=Select(),
         label=lazy("Version"),
     )
@@ -151,12 +152,7 @@ def _points(object_id: Any) -> list[tuple[str, str]]:
         return []
     rows = Checkpoint.objects.filter(execution_id=object_id, epoch=F("execution__epoch"))
     marks = [
-        (
-            f"{CHECKPOINT}{pk}",
-            gettext("checkpoint #{number} {name}").format(
-                number=number, name=name or gettext("after {path}").format(path=path)
-            ),
-        )
+        (f"{CHECKPOINT}{pk}", _label(number, name, path))
         for pk, number, name, path in rows.order_by("-sequence").values_list(
             "pk", "sequence", "name", "step_path"
         )[:SHOWN]
@@ -173,6 +169,13 @@ def _points(object_id: Any) -> list[tuple[str, str]]:
             for path in steps
         ),
     ]
+
+
+def _label(number: int, name: str, path: str) -> str:
+    """Return a checkpoint as a choice, with its name or its step, if it has one of them."""
+    after = gettext("after {path}").format(path=path) if path else ""
+    text = gettext("checkpoint #{number} {name}").format(number=number, name=name or after)
+    return text.rstrip()
 
 
 def _roll_back(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> WorkflowExecution:
@@ -220,7 +223,8 @@ ROLL_BACK = AdminOperation(
     icon="history",
     done=lazy("rolled back"),
     question=lazy(
-        "Steps after this point run again. Running steps are cancelled and their results discarded."
+        "Steps after the chosen point run again. Running steps are cancelled, and their results "
+        "are discarded."
     ),
     form=PointForm,
     danger=True,
@@ -251,7 +255,7 @@ REPLAY = AdminOperation(
     title=lazy("Replay…"),
     icon="replay",
     done=lazy("started again"),
-    question=lazy("Starts the same version with the same payload again."),
+    question=lazy("Starts a new execution with the same version and payload."),
     destination=_page_of,
 )
 
@@ -268,7 +272,7 @@ HEADERS = (
     lazy("After"),
     lazy("Taken"),
     lazy("Created by"),
-    lazy("Available for rollback"),
+    lazy("Available for roll-back"),
 )
 
 

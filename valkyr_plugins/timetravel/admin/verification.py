@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
 from executions.public.access import Action, Actor, Operation
 from executions.public.admin import (
@@ -23,8 +23,8 @@ from executions.public.models import FINAL, Permission, WorkflowExecution
 from valkyr_plugins.timetravel import verification as verification_jobs
 
 TITLE = lazy("Verification")
-HIDDEN = lazy("needs view_payloads")
-HEADERS = (lazy("Step"), lazy("Value"), lazy("Recorded"), lazy("Replayed"))
+HIDDEN = lazy("hidden: needs the permission view_payloads")
+HEADERS = (lazy("Step"), lazy("Value"), lazy("Recorded"), lazy("Recomputed"))
 SIDES = ("recorded", "replayed")
 
 
@@ -36,13 +36,11 @@ def verification(request: HttpRequest, execution: WorkflowExecution) -> PageSect
     if job.state == JobState.FAILED:
         return PageSection(TITLE, body=job.error, error=True)
     if job.state != JobState.SUCCESS:
-        asked = gettext("is queued") if job.state == JobState.QUEUED else gettext("is running")
-        return PageSection(
-            TITLE,
-            body=gettext("The verification {asked}. Reload the page for its result.").format(
-                asked=asked
-            ),
-        )
+        if job.state == JobState.QUEUED:
+            text = gettext("The verification is queued. Reload the page to see the result.")
+        else:
+            text = gettext("The verification is running. Reload the page to see the result.")
+        return PageSection(TITLE, body=text)
     return _found(request, execution, job)
 
 
@@ -69,9 +67,11 @@ def _found(request: HttpRequest, execution: WorkflowExecution, job: Job) -> Page
         ],
         empty=gettext("No differences."),
         error=not found["same"],
-        more=gettext("{steps:,} steps were rendered again for {requested_by}.{limit}").format(
-            steps=found["steps"], requested_by=job.requested_by, limit=limit
-        ),
+        more=ngettext(
+            "{steps:,} step was recomputed at the request of {requested_by}.{limit}",
+            "{steps:,} steps were recomputed at the request of {requested_by}.{limit}",
+            found["steps"],
+        ).format(steps=found["steps"], requested_by=job.requested_by, limit=limit),
     )
 
 
@@ -81,18 +81,25 @@ def _verify(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> None:
         raise JobFailed(job.error, job.error_code)
 
 
+def _refuse_live(row: WorkflowExecution) -> str:
+    if row.state in FINAL:
+        return ""
+    return gettext("Only finished executions can be verified. Wait until the execution ends.")
+
+
 VERIFY = AdminOperation(
     Operation(
         name="verify",
         apply=_verify,
         needs=Action.VIEW,
-        refuse=lambda row: "" if row.state in FINAL else gettext("Wait until the execution ends."),
+        refuse=_refuse_live,
     ),
     title=lazy("Verify…"),
     icon="fact_check",
     done=lazy("verification requested: its result is under Verification on the execution's page"),
     question=lazy(
-        "A worker evaluates every recorded step again from recorded results. No steps run."
+        "A worker recomputes every step's inputs and every decision from the recorded results, and "
+        "lists the differences. No steps run."
     ),
     bulk=False,
 )
