@@ -118,7 +118,7 @@ def test_a_note_gets_text_and_colour(studio: Any, workflow: Any) -> None:
     page.get_by_role("group", name="Note: old").click(position={"x": 20, "y": 80})
     panel = details(page)
     panel.get_by_label("Text").fill("new")
-    panel.get_by_label("green").check()
+    panel.get_by_label("Green").check()
     assert saved(page, stored)["ui"]["notes"] == [note | {"text": "new", "color": "green"}]
 
 
