@@ -109,7 +109,7 @@ describe("JSON as people type it", () => {
     ["[1, 2", 1, 6, '"]"'],
     ['{"a": tru}', 1, 7, "value"],
     ['"open', 1, 1, "not closed"],
-    ["1 2", 1, 3, "nothing more"],
+    ["1 2", 1, 3, "unexpected content"],
     ["", 1, 1, "found the end"],
   ])("tells line, column and reason of %j", (text, line, column, message) => {
     const read = readJson(text);

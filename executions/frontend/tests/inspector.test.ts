@@ -96,7 +96,7 @@ it.each([
   ["*/15 * * * *", "Every 15 minutes"],
   ["*/1 * * * *", "Every minute"],
   ["5 */1 * * *", "Every hour at minute 5"],
-  ["30 6 * * mon-fri", "Every working day at 06:30"],
+  ["30 6 * * mon-fri", "Monday to Friday at 06:30"],
   ["0 2 1 * *", "Every month on day 1 at 02:00"],
   ["5 */4 * * *", "Every 4 hours at minute 5"],
   ["0 0 * * 7", "Every Sunday at 00:00"],

@@ -26,7 +26,7 @@ def handle(page: Any, path: str, outcome: str = "success") -> Any:
 
 def line(page: Any, start: str, end: str, outcome: str = "success") -> Any:
     """Return an edge on the canvas."""
-    return page.get_by_label(f"Connection from {start} to {end} on {outcome}", exact=True)
+    return page.get_by_label(f"Edge from {start} to {end} on {outcome}", exact=True)
 
 
 def middle(of: Any) -> Point:

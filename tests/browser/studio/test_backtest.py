@@ -20,7 +20,7 @@ def test_a_draft_is_compared_and_the_verdicts_are_on_the_canvas(studio: Any, wor
     page = studio(found)
     page.get_by_role("button", name="Backtest…").click()
     dialog = page.get_by_role("dialog", name="Backtest the draft")
-    last = dialog.get_by_role("spinbutton", name="Newest executions")
+    last = dialog.get_by_role("spinbutton", name="Maximum executions")
     start = dialog.get_by_role("button", name="Start backtest")
     last.fill("0")
     expect(start).to_have_attribute("aria-disabled", "true")

@@ -35,7 +35,7 @@ def test_a_task_is_dragged_into_a_loop_and_undone_in_one_step(studio: Any, workf
     page.mouse.up()
     expect(node(page, "again.b")).to_be_visible()
     expect(notice(page)).to_have_text(
-        "1 task moved to again; 2 connections removed. Ctrl+Z undoes both."
+        "1 task moved to again; 2 edges removed. Press Ctrl+Z to undo both."
     )
     definition = saved(page, stored)
     assert ids(definition) == ["a", "again"]
@@ -58,7 +58,7 @@ def test_a_task_leaves_its_loop_where_it_is_let_go(studio: Any, workflow: Any) -
     held = middle(node(page, "again.x"))
     page.mouse.up()
     expect(node(page, "x")).to_be_visible()
-    expect(notice(page)).to_contain_text("1 task moved to the workflow; 1 connection removed.")
+    expect(notice(page)).to_contain_text("1 task moved to the workflow; 1 edge removed.")
     now = middle(node(page, "x"))
     assert max(abs(now[0] - held[0]), abs(now[1] - held[1])) < 2
     assert node(page, "again").bounding_box()["height"] <= size["height"]

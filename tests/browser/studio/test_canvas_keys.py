@@ -48,7 +48,7 @@ def test_c_connects_to_a_task_that_is_searched(studio: Any, workflow: Any) -> No
     page.keyboard.press("Enter")
     page.keyboard.press("c")
     dialog = page.get_by_role("dialog", name="Connect b")
-    expect(dialog.get_by_role("combobox", name="To which task")).to_be_focused()
+    expect(dialog.get_by_role("combobox", name="Task to connect to")).to_be_focused()
     expect(dialog.get_by_role("option", name="Fetch order")).to_contain_text("cycle: a → b → a")
     dialog.get_by_role("radio", name="error").check()
     dialog.get_by_role("combobox").focus()

@@ -92,7 +92,7 @@ def test_several_tasks_are_selected_by_clicks_or_a_box_put_in_line_and_deleted(
     places = {one["id"]: one["ui"] for one in saved(page, stored)["tasks"]}
     assert {place["y"] for place in places.values()} == {0}
     bar.get_by_role("button", name="Delete").click()
-    expect(page.get_by_text("This workflow has no nodes yet")).to_be_visible()
+    expect(page.get_by_text("This workflow has no tasks yet")).to_be_visible()
 
 
 def test_a_module_dropped_on_a_container_stands_in_it(studio: Any, workflow: Any) -> None:
@@ -119,5 +119,5 @@ def test_a_container_grows_with_what_is_moved_in_it_and_folds(studio: Any, workf
     assert after["height"] > before["height"] + 30
     page.get_by_role("button", name="Collapse again").click()
     expect(node(page, "again.x")).to_have_count(0)
-    page.get_by_role("button", name="Open again, 2 tasks").click()
+    page.get_by_role("button", name="Expand again, 2 tasks").click()
     expect(node(page, "again.x")).to_be_visible()

@@ -92,7 +92,7 @@ def test_a_draft_appears_with_its_problems_and_nothing_is_saved(
     assert "{{ tasks.ID.output.name }}" in system["content"]
     assert user["content"] == "Charge the card of {{ each }} order."
     page.get_by_role("button", name="Undo", exact=True).click()
-    expect(page.get_by_text("This workflow has no nodes yet")).to_be_visible()
+    expect(page.get_by_text("This workflow has no tasks yet")).to_be_visible()
 
 
 def test_an_answer_that_is_no_workflow_is_told_and_the_description_stays(

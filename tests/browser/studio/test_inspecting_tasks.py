@@ -40,7 +40,7 @@ def test_each_kind_of_field_writes_what_its_schema_asks_for(studio: Any, workflo
     form.get_by_label("Name 1 of Headers").fill("X-Shop")
     form.get_by_label("Value of X-Shop", exact=True).fill("7")
     form.get_by_role("button", name="Add to accept status").click()
-    form.get_by_label("Kind of Item 1").select_option("Number")
+    form.get_by_label("Type of Item 1").select_option("Number")
     form.get_by_label("Item 1", exact=True).fill("404")
     field(page, "with/json").get_by_role("button", name="JSON as JSON").click()
     field(page, "with/json").get_by_role("textbox").fill('{"id": [1, true]}')
@@ -71,7 +71,7 @@ def test_a_number_may_be_an_expression_and_wrong_numbers_and_json_change_nothing
     number.get_by_role("combobox").fill("{{ input.orderId }}")
     assert task(saved(page, stored), "fetch")["with"]["timeoutSeconds"] == "{{ input.orderId }}"
 
-    form.get_by_role("button", name="All parameters as JSON").click()
+    form.get_by_role("button", name="Show all parameters as JSON").click()
     text = form.get_by_role("textbox", name="Parameters as JSON")
     text.fill('{\n  "url": }')
     expect(form.get_by_text("Line 2, column 10: expected a value")).to_be_visible()
@@ -144,7 +144,7 @@ def test_a_chain_grows_and_becomes_short_again_and_how_the_task_runs_is_set(
     seconds = field(page, "timeoutSeconds").get_by_role("textbox")
     expect(seconds).to_have_attribute("placeholder", "60")
     seconds.fill("20")
-    form.get_by_label("Kind of Retry").select_option("Fields")
+    form.get_by_label("Type of Retry").select_option("Fields")
     field(page, "retry/maxAttempts").get_by_role("textbox").fill("4")
     form.get_by_role("button", name="Add cache").click()
     field(page, "cache/ttlSeconds").get_by_role("textbox").fill("60")
@@ -188,7 +188,7 @@ def test_a_large_text_is_kept_though_one_goes_on_at_once(studio: Any, workflow: 
     stored = workflow(**GRAPH)
     page = studio(stored)
     large = "x" * 30_000
-    select(page, "fetch").get_by_role("button", name="All parameters as JSON").click()
+    select(page, "fetch").get_by_role("button", name="Show all parameters as JSON").click()
     details(page).get_by_label("Parameters as JSON").fill(json.dumps({"url": large}))
 
     select(page, "note")
@@ -222,6 +222,6 @@ def test_an_undo_step_is_added_filled_in_and_removed(studio: Any, workflow: Any)
     card = page.locator('.react-flow__node[data-id="fetch"]')
     expect(card.get_by_title("Undone by http.request")).to_be_visible()
 
-    form.get_by_role("button", name="Remove undo").click()
+    form.get_by_role("button", name="Remove undo step").click()
     assert "undo" not in task(saved(page, stored), "fetch")
     expect(card.get_by_title("Undone by http.request")).to_have_count(0)

@@ -40,7 +40,7 @@ def test_payload_variables_and_settings_are_built_without_json(studio: Any, work
     expect(panel.get_by_role("button", name="ask", exact=True)).to_be_visible()
     panel.get_by_role("button", name="Add to variables").click()
     panel.get_by_label("Name 2 of Variables").fill("tries")
-    panel.get_by_label("Kind of Value of tries").select_option("Number")
+    panel.get_by_label("Type of Value of tries").select_option("Number")
     panel.get_by_label("Value of tries", exact=True).fill("3")
     panel.get_by_role("tab", name="Settings").click()
     field(page, "settings/priority").get_by_role("textbox").fill("7")
@@ -70,7 +70,7 @@ def test_triggers_are_added_said_in_words_and_removed(studio: Any, workflow: Any
     panel.get_by_role("tab", name="Triggers").click()
     panel.get_by_role("button", name="Schedule", exact=True).click()
     field(page, "triggers/0/schedule").get_by_role("textbox").fill("30 6 * * 1-5")
-    expect(panel.get_by_text("Every working day at 06:30")).to_be_visible()
+    expect(panel.get_by_text("Monday to Friday at 06:30")).to_be_visible()
     field(page, "triggers/0/timezone").get_by_role("textbox").fill("Europe/Berlin")
     panel.get_by_role("button", name="Webhook").click()
     panel.get_by_role("button", name="Event", exact=True).click()
@@ -118,7 +118,7 @@ def test_a_note_gets_text_and_colour(studio: Any, workflow: Any) -> None:
     page.get_by_role("group", name="Note: old").click(position={"x": 20, "y": 80})
     panel = details(page)
     panel.get_by_label("Text").fill("new")
-    panel.get_by_label("green").check()
+    panel.get_by_label("Green").check()
     assert saved(page, stored)["ui"]["notes"] == [note | {"text": "new", "color": "green"}]
 
 

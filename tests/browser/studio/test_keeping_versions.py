@@ -107,7 +107,7 @@ def test_what_is_as_it_was_published_needs_no_version(studio: Any, workflow: Any
     dialog = page.get_by_role("dialog", name="Publish")
     button = dialog.get_by_role("button", name="Publish", exact=True)
     expect(button).to_have_attribute("title", "No changes since version 1.")
-    expect(dialog.get_by_text("equal, except possibly for positions on the canvas")).to_be_visible()
+    expect(dialog.get_by_text("except possibly in positions, notes")).to_be_visible()
 
 
 def test_what_modules_say_anew_can_be_published_though_the_document_is_the_same(

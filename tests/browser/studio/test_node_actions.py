@@ -48,7 +48,7 @@ def test_a_link_to_a_task_in_a_folded_loop_opens_the_loop(studio: Any, workflow:
 
 def test_a_link_to_a_task_that_is_gone_says_so(studio: Any, workflow: Any) -> None:
     page = studio(workflow(tasks=FAR[:2]), "?task=other")
-    expect(notice(page)).to_have_text("The task other of this link is not in the draft.")
+    expect(notice(page)).to_have_text("The linked task other is not in the draft.")
 
 
 def test_the_link_is_copied_from_the_node_and_from_its_details(studio: Any, workflow: Any) -> None:

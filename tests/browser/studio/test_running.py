@@ -59,7 +59,7 @@ def test_a_draft_is_run_as_a_test_watched_and_there_again_on_opening(
     recorded(held)
     assert on.carry(execution) == "SUCCESS"
     on.run_state(page, "succeeded")
-    expect(page.locator("#studio-live")).to_contain_text("The run succeeded.")
+    expect(page.locator("#studio-live")).to_contain_text("The execution succeeded.")
     expect(data(page)).to_have_value(str(execution))
     expect(node(page, "sum")).to_contain_text("succeeded")
     output(page, "sum", "42")
@@ -206,7 +206,7 @@ def test_a_failing_step_is_shown_mended_and_run_again(studio: Any, workflow: Any
     on.payload(page, '{"by": 0}')
     assert on.carry(on.start_test(page, made)) == "FAILED"
     on.run_state(page, "failed")
-    expect(page.locator("#studio-live")).to_contain_text("The run failed. Share dead")
+    expect(page.locator("#studio-live")).to_contain_text("The execution failed. Share dead")
     expect(node(page, "share")).to_contain_text("dead")
     node(page, "share").click()
     shown(page, "Error")

@@ -92,7 +92,7 @@ ORDER: dict[str, Any] = {
 
 def test_an_empty_studio(studio: Any, workflow: Any) -> None:
     page = studio(workflow())
-    expect(page.get_by_text("This workflow has no nodes yet")).to_be_visible()
+    expect(page.get_by_text("This workflow has no tasks yet")).to_be_visible()
     look(page, "studio-empty")
 
 

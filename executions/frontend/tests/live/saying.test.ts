@@ -17,7 +17,7 @@ describe("what is said of a run", () => {
   it("names what failed at its end, though that was said before", () => {
     const before = moment("RUNNING", [["share", DEAD]]);
     const said = changes(before, moment("FAILED", [["share", DEAD]]), name);
-    expect(said).toEqual(["The run failed. share dead: by naught."]);
+    expect(said).toEqual(["The execution failed. share dead: by naught."]);
   });
 
   it("tells of a failure once while the run goes on", () => {
@@ -36,7 +36,7 @@ describe("what is said of a run", () => {
   it("does not recall at a good end what was handled", () => {
     const before = moment("RUNNING", [["share", DEAD]]);
     expect(changes(before, moment("SUCCESS", [["share", DEAD]]), name)).toEqual([
-      "The run succeeded.",
+      "The execution succeeded.",
     ]);
   });
 });

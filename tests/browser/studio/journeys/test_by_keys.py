@@ -23,7 +23,7 @@ def make_workflow(page: Page, name: str) -> None:
     dialog = page.get_by_role("dialog")
     write(page, dialog.get_by_label("Name"), name)
     push(page, dialog.get_by_role("button", name="Create"))
-    expect(page.get_by_text("This workflow has no nodes yet")).to_be_visible()
+    expect(page.get_by_text("This workflow has no tasks yet")).to_be_visible()
 
 
 def name_partner(page: Page, url: str) -> None:

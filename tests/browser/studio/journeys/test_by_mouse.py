@@ -56,7 +56,7 @@ def make_workflow(page: Page, name: str) -> None:
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Name").fill(name)
     dialog.get_by_role("button", name="Create").click()
-    expect(page.get_by_text("This workflow has no nodes yet")).to_be_visible()
+    expect(page.get_by_text("This workflow has no tasks yet")).to_be_visible()
 
 
 def describe_payload(page: Page) -> None:
