@@ -46,7 +46,7 @@ def test_a_draft_is_run_as_a_test_watched_and_there_again_on_opening(
     dialog = on.open_run(page)
     dialog.locator(".form input").first.fill("40")
     picture(page, "studio-run-form")
-    dialog.get_by_role("button", name="As JSON").click()
+    dialog.get_by_role("button", name="Show as JSON").click()
     expect(dialog.get_by_label("Payload (JSON)")).to_have_value('{\n  "n": 40\n}')
     picture(page, "studio-run-dialog")
 

@@ -834,7 +834,7 @@ export const de = {
   "nodelist.noLongerComesAfter": "{to} folgt bei {outcome} nicht mehr auf {from}",
   "nodelist.deletedCtrlZBringsItBack": "{id} gelöscht. Ctrl+Z macht es rückgängig.",
   "nodelist.movedToItsConnectionsStayedBehind":
-    "{id} nach {container} verschoben und die Verbindungen entfernt.",
+    "{id} nach {container} verschoben und die Kanten entfernt.",
 
   // palette
   "palette.note": "Notiz",
@@ -867,8 +867,7 @@ export const de = {
   "problems.warning": "Warnung:",
   "problems.edgeTo": "Kante zu {task}",
   "problems.problems": { one: "{count} Problem", other: "{count} Probleme" },
-  "problems.noProblemsThisWorkflowCan":
-    "Keine Probleme: Dieser Workflow lässt sich veröffentlichen.",
+  "problems.noProblemsThisWorkflowCan": "Keine Probleme gefunden.",
   "problems.moreAreNotShown": "{count} weitere werden nicht angezeigt.",
   "problems.thereIsNoModule": "es gibt kein Modul „{use}“",
   "problems.aTaskWithTheIdExists":
@@ -963,11 +962,11 @@ export const de = {
   "running.task": "Aufgabe",
   "running.payload": "Payload",
   "running.payloadJson": "Payload (JSON)",
-  "running.asJson": "Als JSON",
-  "running.asAForm": "Als Formular",
+  "running.asJson": "Als JSON anzeigen",
+  "running.asAForm": "Als Formular anzeigen",
   "running.templatesReadItAsInput": "Templates lesen ihn als input.",
   "running.takeIt": "Kopieren von",
-  "running.theInputsSchema": "dem Schema der Eingabe",
+  "running.theInputsSchema": "einem Beispiel für das Eingabeschema",
   "running.theRunAt": "der Ausführung {time} ({clock})",
   "running.nothingWasStarted": "Die Ausführung startete nicht.",
   "running.moreAreNotShown": "{count} weitere werden nicht angezeigt.",
@@ -1195,7 +1194,7 @@ export const de = {
   "transfer.chooseOrPasteAWorkflowFirst":
     "Wählen Sie zuerst einen Workflow, oder fügen Sie einen ein.",
   "transfer.theNameStaysTasksConnectionsTriggers":
-    "Der Name bleibt. Aufgaben, Verbindungen, Auslöser und Einstellungen kommen aus der Datei. Sie können den Import mit Ctrl+Z rückgängig machen.",
+    "Der Name bleibt. Aufgaben, Kanten, Auslöser und Einstellungen kommen aus der Datei. Sie können den Import mit Ctrl+Z rückgängig machen.",
   "transfer.isBeingRead": "{file} wird gelesen…",
   "transfer.isFromN8n": {
     one: "{file} ist ein n8n-Export mit {count} Knoten.",
@@ -1218,7 +1217,7 @@ export const de = {
   "transfer.itIsLargerThan1Mib": "Die Datei ist größer als 1 MiB.",
   "transfer.itIs": "Ungültiges {format}: {reason}",
   "transfer.itHoldsNoObjectWithTasks":
-    "Die Datei enthält keinen Workflow, also kein Objekt mit `tasks`.",
+    "Die Datei enthält keinen Workflow (ein Objekt mit `tasks`).",
   "transfer.itHasNeitherTasksNorN8ns":
     "Die Datei ist weder ein Workflow (keine `tasks`) noch ein n8n-Export (keine `nodes` und `connections`).",
   "transfer.credentialToCreate": "Zugangsdaten {name} vom Typ {type} (in n8n: {was})",
@@ -1286,12 +1285,12 @@ export const de = {
   "versions.newExecutionsRun":
     "Neue Ausführungen starten mit dieser Version, und ihre Auslöser sind aktiv.",
   "versions.seeAllVersions": "Alle Versionen ansehen",
-  "versions.runIt": "Starten…",
+  "versions.runIt": "Workflow starten…",
   "versions.openInTheAdmin": "In der Verwaltung öffnen",
   "versions.versions": "Versionen",
   "versions.latest": "neueste",
   "versions.test": "Test",
-  "versions.olderVersions": "Ältere Versionen",
+  "versions.olderVersions": "Ältere Versionen anzeigen",
   "versions.readingTheVersions": "Versionen werden geladen…",
   "versions.nothingWasPublishedYetThere":
     "Keine veröffentlichten Versionen. Es gibt nur den Entwurf.",

@@ -825,7 +825,7 @@ export const es = {
   "nodelist.noLongerComesAfter": "{to} ya no va después de {from} con {outcome}",
   "nodelist.deletedCtrlZBringsItBack": "{id} eliminado. Pulse Ctrl+Z para deshacer.",
   "nodelist.movedToItsConnectionsStayedBehind":
-    "{id} movido a {container}; se quitaron sus conexiones.",
+    "{id} movido a {container}; se quitaron sus aristas.",
 
   // palette
   "palette.note": "Nota",
@@ -858,7 +858,7 @@ export const es = {
   "problems.warning": "Advertencia:",
   "problems.edgeTo": "arista a {task}",
   "problems.problems": { one: "{count} problema", other: "{count} problemas" },
-  "problems.noProblemsThisWorkflowCan": "Sin problemas: este flujo se puede publicar.",
+  "problems.noProblemsThisWorkflowCan": "No se encontraron problemas.",
   "problems.moreAreNotShown": "Hay {count} más que no se muestran.",
   "problems.thereIsNoModule": "no existe el módulo «{use}»",
   "problems.aTaskWithTheIdExists": "ya existe una tarea con el ID «{id}»; los ID deben ser únicos",
@@ -950,11 +950,11 @@ export const es = {
   "running.task": "Tarea",
   "running.payload": "Payload",
   "running.payloadJson": "Payload (JSON)",
-  "running.asJson": "Como JSON",
-  "running.asAForm": "Como formulario",
+  "running.asJson": "Mostrar como JSON",
+  "running.asAForm": "Mostrar como formulario",
   "running.templatesReadItAsInput": "Las plantillas lo leen como input.",
   "running.takeIt": "Copiar de",
-  "running.theInputsSchema": "el esquema de la entrada",
+  "running.theInputsSchema": "un ejemplo según el esquema de la entrada",
   "running.theRunAt": "la ejecución de {time} ({clock})",
   "running.nothingWasStarted": "La ejecución no se inició.",
   "running.moreAreNotShown": "Hay {count} más que no se muestran.",
@@ -1176,7 +1176,7 @@ export const es = {
   "transfer.replaceTheDraft": "Sustituir el borrador",
   "transfer.chooseOrPasteAWorkflowFirst": "Elija o pegue primero un flujo.",
   "transfer.theNameStaysTasksConnectionsTriggers":
-    "El nombre se mantiene. Las tareas, conexiones, disparadores y ajustes vienen del archivo. Puede deshacer la importación con Ctrl+Z.",
+    "El nombre se mantiene. Las tareas, aristas, disparadores y ajustes vienen del archivo. Puede deshacer la importación con Ctrl+Z.",
   "transfer.isBeingRead": "{file}: leyendo…",
   "transfer.isFromN8n": {
     one: "{file} es una exportación de n8n con {count} nodo.",
@@ -1199,7 +1199,7 @@ export const es = {
   "transfer.itIsLargerThan1Mib": "El archivo es mayor de 1 MiB.",
   "transfer.itIs": "{format} no válido: {reason}",
   "transfer.itHoldsNoObjectWithTasks":
-    "El archivo no contiene ningún flujo, es decir, un objeto con `tasks`.",
+    "El archivo no contiene ningún flujo (un objeto con `tasks`).",
   "transfer.itHasNeitherTasksNorN8ns":
     "El archivo no es un flujo (no tiene `tasks`) ni una exportación de n8n (no tiene `nodes` y `connections`).",
   "transfer.credentialToCreate": "Credencial {name} de tipo {type} (en n8n: {was})",
@@ -1267,12 +1267,12 @@ export const es = {
   "versions.newExecutionsRun":
     "Las nuevas ejecuciones usan esta versión, y sus disparadores están activos.",
   "versions.seeAllVersions": "Ver todas las versiones",
-  "versions.runIt": "Ejecutar…",
+  "versions.runIt": "Ejecutar el flujo…",
   "versions.openInTheAdmin": "Abrir en la administración",
   "versions.versions": "Versiones",
   "versions.latest": "última",
   "versions.test": "prueba",
-  "versions.olderVersions": "Versiones anteriores",
+  "versions.olderVersions": "Mostrar versiones anteriores",
   "versions.readingTheVersions": "Cargando las versiones…",
   "versions.nothingWasPublishedYetThere": "No hay versiones publicadas. Solo existe el borrador.",
   "versions.theDraftCouldNotBeSaved":
