@@ -176,7 +176,7 @@ def test_a_dead_run_is_found_read_and_followed(staff_page: Any, order: WorkflowE
     staff_page.keyboard.press("5")
     expect(panel.get_by_text("picked")).to_be_visible()
     staff_page.keyboard.press("1")
-    letter = panel.get_by_role("link", name="Its dead letter")
+    letter = panel.get_by_role("link", name="Resolve the dead letter")
     expect(letter).to_have_attribute("href", f"/admin/dlq/deadletterentry/?q={dead.pk}")
     copied = panel.get_by_role("button", name="Copy as JSON")
     assert json.loads(copied.get_attribute("data-copy"))["id"] == str(dead.pk)

@@ -260,7 +260,7 @@ WORKFLOW_SCHEMA: Mapping[str, Any] = {
 SchemaError = Any
 
 _TYPES = {
-    "string": "text",
+    "string": "a string",
     "number": "a number",
     "integer": "a whole number",
     "boolean": "true or false",
@@ -347,7 +347,7 @@ def _unknown_keys(pointer: Pointer, error: SchemaError) -> Iterator[DefinitionPr
     for key in error.instance:
         if key not in known:
             hint = did_you_mean(key, known) or f"; known keys: {', '.join(known)}"
-            yield problem((*pointer, key), "unknown_key", f'there is no key "{key}" here{hint}')
+            yield problem((*pointer, key), "unknown_key", f'unknown key "{key}"{hint}')
 
 
 def _choice(pointer: Pointer, rule: str, expected: Any, found: Any) -> Iterator[DefinitionProblem]:

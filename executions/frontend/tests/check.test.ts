@@ -19,10 +19,10 @@ test("a sound document has no problems", () => {
 
 test("a field that is missing, unknown or of another type is named", () => {
   expect(ofRequest({ uri: 1 })).toEqual([
-    "get:with.url required this is required",
-    'get:with.uri unknown_key there is no key "uri" here',
+    "get:with.url required a value is required",
+    'get:with.uri unknown_key unknown key "uri"',
   ]);
-  expect(ofRequest({ url: 12 })).toEqual(["get:with.url type expected a text, found 12"]);
+  expect(ofRequest({ url: 12 })).toEqual(["get:with.url type expected a string, found 12"]);
 });
 
 test("bounds are told as people say them, of unions the branch that fits", () => {
@@ -42,7 +42,7 @@ test("bounds are told as people say them, of unions the branch that fits", () =>
 
 test("a mistake within a list within a union is found where it is", () => {
   expect(ofRequest({ url: "u", parts: [{ name: "ok" }, { name: "x" }] })).toEqual([
-    "get:with.parts[1].name value the text is too short (1 < 2)",
+    "get:with.parts[1].name value the string is too short (1 < 2)",
   ]);
 });
 
@@ -72,7 +72,7 @@ test("mistakes in a chain stand at their module", () => {
       { id: "two", use: "http.request", with: {} },
     ],
   };
-  expect(said(workflow([task]))).toEqual(["c:modules[1].with.url required this is required"]);
+  expect(said(workflow([task]))).toEqual(["c:modules[1].with.url required a value is required"]);
 });
 
 test("ids given twice and edges to nowhere are problems", () => {

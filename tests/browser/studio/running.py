@@ -69,7 +69,7 @@ def bar(page: Any) -> Any:
 
 def run_state(page: Any, word: str) -> None:
     """Wait until the bar shows this text."""
-    expect(bar(page).get_by_role("status", name="Run state")).to_contain_text(word)
+    expect(bar(page).get_by_role("status", name="Execution state")).to_contain_text(word)
 
 
 def carry(execution: UUID) -> str:

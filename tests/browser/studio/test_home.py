@@ -306,8 +306,8 @@ def test_a_copy_is_made_and_opened(studio: Any, workflow: Any) -> None:
     page = studio(workflow("mine"))
     page.get_by_role("button", name="More").click()
     page.get_by_role("menuitem", name="Duplicate").click()
-    expect(page).to_have_title(re.compile("^mine copy"))
-    assert set(Workflow.objects.values_list("name", flat=True)) == {"mine", "mine copy"}
+    expect(page).to_have_title(re.compile(r"^mine \(copy\)"))
+    assert set(Workflow.objects.values_list("name", flat=True)) == {"mine", "mine (copy)"}
 
 
 def test_the_look_is_chosen_for_the_admin_too(studio: Any, workflow: Any) -> None:

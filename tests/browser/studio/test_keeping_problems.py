@@ -38,11 +38,11 @@ def test_what_only_the_server_knows_is_listed_too(studio: Any, workflow: Any) ->
     expect(panel.get_by_role("button", name="triggers[0].schedule")).to_be_visible()
 
 
-def test_a_sound_workflow_says_that_it_can_be_published(studio: Any, workflow: Any) -> None:
+def test_a_sound_workflow_has_no_problems(studio: Any, workflow: Any) -> None:
     page = studio(workflow(tasks=[RIGHT]))
     panel = page.get_by_role("region", name="Problems")
     panel.get_by_role("button", name="No problems").click()
-    expect(panel.get_by_text("can be published")).to_be_visible()
+    expect(panel.get_by_text("No problems found.")).to_be_visible()
 
 
 def test_a_server_that_cannot_be_asked_is_said_to_be_missing(studio: Any, workflow: Any) -> None:
@@ -54,4 +54,4 @@ def test_a_server_that_cannot_be_asked_is_said_to_be_missing(studio: Any, workfl
     studio_page.reload()
     studio_page.get_by_role("banner").get_by_role("button", name="1 problem").click()
     panel = studio_page.get_by_role("region", name="Problems")
-    expect(panel.get_by_text("the server is not available")).to_be_visible()
+    expect(panel.get_by_text("The server could not check the draft")).to_be_visible()

@@ -76,7 +76,7 @@ def in_conflict(studio: Any, workflow: Any, second: Any) -> tuple[Any, Workflow]
     rename(page, "mine")
     save(page)
     dialog = page.get_by_role("dialog", name="Another user changed this draft")
-    expect(dialog).to_contain_text("op saved another draft at")
+    expect(dialog).to_contain_text("op saved this draft at")
     expected_noise(page, "412")
     found.refresh_from_db()
     assert found.name == "theirs"
@@ -101,7 +101,7 @@ def test_two_editors_are_shown_what_differs_before_one_may_overwrite(in_conflict
     dialog.get_by_role("button", name="Compare").click()
     row = dialog.get_by_role("row", name="name theirs mine")
     expect(row).to_be_visible()
-    overwrite = dialog.get_by_role("button", name="Overwrite theirs")
+    overwrite = dialog.get_by_role("button", name="Overwrite saved draft")
     expect(overwrite).to_have_attribute("aria-disabled", "true")
     dialog.get_by_label("I have reviewed the changes that would be lost").check()
     overwrite.click()
@@ -113,7 +113,7 @@ def test_two_editors_are_shown_what_differs_before_one_may_overwrite(in_conflict
 
 def test_reloading_theirs_keeps_mine_one_undo_away(in_conflict: Any) -> None:
     page, _ = in_conflict
-    page.get_by_role("button", name="Reload theirs").click()
+    page.get_by_role("button", name="Load saved draft").click()
     expect(name_of(page)).to_have_value("theirs")
     draft_is(page, "saved")
     page.get_by_role("button", name="Undo").click()
@@ -123,7 +123,7 @@ def test_reloading_theirs_keeps_mine_one_undo_away(in_conflict: Any) -> None:
 
 def test_mine_can_be_saved_as_a_copy(in_conflict: Any) -> None:
     page, found = in_conflict
-    page.get_by_role("button", name="Save mine as a copy").click()
+    page.get_by_role("button", name="Save your draft as a copy").click()
     expect(name_of(page)).to_have_value("mine (copy)")
     assert str(found.pk) not in page.url
     assert Workflow.objects.filter(name="mine (copy)").exists()
@@ -134,7 +134,7 @@ def test_a_second_press_makes_no_second_copy(in_conflict: Any) -> None:
     making = Held(page, "**/v1/Workflow", "POST")
 
     with page.expect_request(making.asks):
-        page.get_by_role("button", name="Save mine as a copy").dblclick()
+        page.get_by_role("button", name="Save your draft as a copy").dblclick()
     page.evaluate("fetch(location.href)")  # the second press's request has arrived by then
 
     assert len(making.routes) == 1
@@ -150,7 +150,7 @@ def test_unsaved_work_is_there_again_after_a_reload(studio: Any, workflow: Any) 
     expect(name_of(page)).to_have_value("half done")
     draft_is(page, "unsaved")
     expect(page.get_by_text("were restored")).to_be_visible()
-    page.get_by_role("button", name="Discard them").click()
+    page.get_by_role("button", name="Discard changes").click()
     expect(name_of(page)).to_have_value("order")
     expect(page.get_by_text("were restored")).to_be_hidden()
     page.reload()

@@ -196,7 +196,7 @@ def test_what_somebody_published_since_is_not_undone(studio: Any, published: Any
     versioning.publish(published.pk, actor=ACTOR)
     note = published_banner(page)
     note.get_by_role("button", name="Undo publishing").click()
-    expect(note.get_by_role("alert")).to_contain_text("Version 3 was published since.")
+    expect(note.get_by_role("alert")).to_contain_text("The latest version is now version 3.")
     assert WorkflowVersion.objects.filter(workflow=published).count() == 3
 
 

@@ -69,7 +69,7 @@ def test_the_search_is_reached_found_in_and_added_from_by_keys(studio: Any, work
     expect(page.get_by_role("button", name="HTTP request", exact=True)).to_be_visible()
     search.focus()
     page.keyboard.type("http.request")
-    found = page.get_by_role("list", name="Found").get_by_role("button")
+    found = page.get_by_role("list", name="Search results").get_by_role("button")
     expect(found).to_have_text([re.compile("HTTP request")])
     page.keyboard.press("ArrowDown")
     expect(found).to_be_focused()
@@ -78,7 +78,7 @@ def test_the_search_is_reached_found_in_and_added_from_by_keys(studio: Any, work
     page.keyboard.press("Enter")
     page.keyboard.press("Escape")
     expect(search).to_have_value("")
-    expect(page.get_by_role("list", name="Last used").get_by_role("button")).to_have_count(1)
+    expect(page.get_by_role("list", name="Recently used").get_by_role("button")).to_have_count(1)
     listed(page)
     expect(row(page, "request")).to_be_visible()
 

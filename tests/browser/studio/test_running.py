@@ -46,7 +46,7 @@ def test_a_draft_is_run_as_a_test_watched_and_there_again_on_opening(
     dialog = on.open_run(page)
     dialog.locator(".form input").first.fill("40")
     picture(page, "studio-run-form")
-    dialog.get_by_role("button", name="As JSON").click()
+    dialog.get_by_role("button", name="Show as JSON").click()
     expect(dialog.get_by_label("Payload (JSON)")).to_have_value('{\n  "n": 40\n}')
     picture(page, "studio-run-dialog")
 
@@ -86,7 +86,7 @@ def test_a_double_click_starts_one_which_is_cancelled(studio: Any, workflow: Any
     on.run_state(page, "running")
     assert WorkflowExecution.objects.filter(workflow=made).count() == 1
     on.bar(page).get_by_role("button", name="Cancel…").click()
-    page.get_by_role("dialog").get_by_role("button", name="Cancel the run").click()
+    page.get_by_role("dialog").get_by_role("button", name="Cancel execution").click()
     on.run_state(page, "cancelled")
     expect(on.bar(page).get_by_role("button", name="Cancel…")).to_have_count(0)
 
@@ -110,10 +110,12 @@ def test_a_run_from_a_task_says_what_must_be_given_and_takes_the_results_on_scre
     page = studio(made)
     dialog = on.open_run(page)
     on.part(page, "from", "sum")
-    expect(dialog.get_by_text("Select a run to reuse its earlier results")).to_be_visible()
+    expect(
+        dialog.get_by_text("Select an execution to reuse the results of earlier tasks")
+    ).to_be_visible()
     dialog.get_by_role("button", name="Run test").click()
     refusal = dialog.get_by_role("alert")
-    expect(refusal).to_contain_text("The run did not start.")
+    expect(refusal).to_contain_text("The execution did not start.")
     expect(refusal).to_contain_text('"second"')
     picture(page, "studio-run-refused")
     assert not WorkflowExecution.objects.filter(workflow=made).exists()
@@ -127,7 +129,7 @@ def test_a_run_from_a_task_says_what_must_be_given_and_takes_the_results_on_scre
 
     dialog = on.open_run(page)
     on.part(page, "from", "sum")
-    given = dialog.get_by_label("Earlier tasks use the results of the run")
+    given = dialog.get_by_label("Earlier tasks use the results of the execution")
     expect(given).to_be_checked()
     picture(page, "studio-run-from")
     execution = on.start_test(page, made)
@@ -151,7 +153,7 @@ def test_a_run_from_a_task_takes_results_that_the_page_does_not_have_yet(
     on.run_state(page, "succeeded")
     dialog = on.open_run(page)
     on.part(page, "from", "sum")
-    expect(dialog.get_by_label("Earlier tasks use the results of the run")).to_be_checked()
+    expect(dialog.get_by_label("Earlier tasks use the results of the execution")).to_be_checked()
 
     with page.expect_response(f"**/v1/Workflow/{made.pk}/test") as sent:
         dialog.get_by_role("button", name="Run test").click()
@@ -262,4 +264,6 @@ def test_a_task_offers_to_run_up_to_it_from_it_and_alone(studio: Any, workflow: 
         expect(page.get_by_role("dialog")).to_have_count(0)
     menu.click()
     before = page.get_by_role("menuitem", name="Pin all earlier tasks")
-    expect(before).to_have_attribute("title", "No run selected. Run the workflow first.")
+    expect(before).to_have_attribute(
+        "title", "No execution selected. Select an execution, or run the workflow first."
+    )

@@ -37,7 +37,7 @@ def test_an_execution_opens_with_its_data_and_leads_back(staff_page: Any, ran: A
     staff_page.get_by_role("link", name="Open in studio").click()
     expect(staff_page.get_by_label("Data from")).to_have_value(str(execution))
     expect(node(staff_page, "sum")).to_contain_text("succeeded")
-    expect(staff_page.get_by_text("This run used version")).to_have_count(0)
+    expect(staff_page.get_by_text("This execution used version")).to_have_count(0)
     staff_page.get_by_role("link", name="Open execution page").click()
     expect(staff_page.locator("#monitor")).to_have_attribute("data-ready", "yes")
     assert f"/{execution}/change/" in staff_page.url
@@ -50,10 +50,10 @@ def test_of_another_version_than_the_draft_it_says_so(staff_page: Any, ran: Any)
     changes = {"definition": definition}
     versioning.update_workflow(made.pk, changes, actor=ACTOR, expected_revision=None)
     staff_page.goto(f"{staff_page.home}/studio/{made.pk}/?execution={execution}")
-    expect(staff_page.get_by_text("This run used version 1")).to_be_visible()
+    expect(staff_page.get_by_text("This execution used version 1")).to_be_visible()
     picture(staff_page, "studio-other-version")
     staff_page.get_by_role("button", name="Hide this note").click()
-    expect(staff_page.get_by_text("This run used version 1")).to_have_count(0)
+    expect(staff_page.get_by_text("This execution used version 1")).to_have_count(0)
 
 
 def test_a_fork_with_changes_is_tried_then_published(staff_page: Any, ran: Any) -> None:

@@ -117,7 +117,7 @@ def test_a_run_while_it_runs(studio: Any, workflow: Any) -> None:
     page = studio(made)
     on.open_run(page)
     look(page, "studio-run-dialog")
-    page.get_by_role("button", name="As JSON", exact=True).click()
+    page.get_by_role("button", name="Show as JSON", exact=True).click()
     on.payload(page, '{"total": 40}')
     assert on.carry(on.start_test(page, made)) == "RUNNING"
     expect(node(page, "release")).to_contain_text("awaits approval")

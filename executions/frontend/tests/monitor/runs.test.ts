@@ -54,7 +54,7 @@ test("an execution that does not move says what it waits for", () => {
   const { execution } = known("RUNNING");
   const queued = run("a.main", { state: "PENDING", queue: "slow", queuedAt: 0 });
   expect(hintOf(execution, [queued], T0 + 5000)).toContain("Queued in slow for 5 s");
-  expect(hintOf(execution, [queued], T0 + 60_000)).toContain("No worker has claimed it");
+  expect(hintOf(execution, [queued], T0 + 60_000)).toContain("No worker has claimed a step");
   expect(hintOf(known("PENDING").execution, [], T0 + 5000)).toContain("for 5 s");
   expect(hintOf(execution, [run("a.main", { startedAt: 1 })], T0 + 5000)).toBe("");
 });

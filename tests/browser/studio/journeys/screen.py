@@ -35,7 +35,7 @@ def draft_is(page: Page, word: str) -> None:
 def run_is(page: Page, word: str) -> None:
     """Wait until the run on screen has this state; the stack's workers may be busy."""
     bar = page.get_by_role("region", name="Run", exact=True)
-    expect(bar.get_by_role("status", name="Run state")).to_contain_text(word, timeout=240_000)
+    expect(bar.get_by_role("status", name="Execution state")).to_contain_text(word, timeout=240_000)
 
 
 def tasks_are(page: Page, states: dict[str, Any]) -> None:

@@ -43,7 +43,9 @@ def add(page: Page, step: order.Step) -> None:
     expect(page.get_by_role("searchbox", name="Search modules")).to_be_focused()
     page.keyboard.press("Control+a")
     page.keyboard.insert_text(step.module)
-    expect(page.get_by_role("list", name="Found").get_by_role("button").first).to_be_visible()
+    expect(
+        page.get_by_role("list", name="Search results").get_by_role("button").first
+    ).to_be_visible()
     page.keyboard.press("Enter")
     identity = field(page, "ID")
     expect(identity).to_have_value("if" if step.module == "If" else "request")

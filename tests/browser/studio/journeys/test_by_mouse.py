@@ -86,7 +86,7 @@ def run_test(page: Page) -> None:
     """Run the draft as it is on screen."""
     page.get_by_role("button", name="Run…", exact=True).click()
     dialog = page.get_by_role("dialog", name="Run", exact=True)
-    dialog.get_by_role("button", name="As JSON", exact=True).click()
+    dialog.get_by_role("button", name="Show as JSON", exact=True).click()
     dialog.get_by_label("Payload (JSON)").fill(order.PAYLOAD)
     dialog.get_by_role("button", name="Run test").click()
     expect(dialog).to_have_count(0)

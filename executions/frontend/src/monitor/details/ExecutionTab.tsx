@@ -41,7 +41,7 @@ function Overview() {
     <>
       <Facts
         pairs={[
-          [t("monitor.endsAs"), over ? null : execution.ending],
+          [t("monitor.endsAs"), over || !execution.ending ? null : markOf(execution.ending).word],
           [t("monitor.deadline"), deadline && <Moment key="due" time={deadline} now={now} />],
         ]}
       />
@@ -146,8 +146,10 @@ function Told({ payloads, of, nothing }: ToldProps) {
 }
 
 function Payload({ name }: { name: "Variables" | "Output" }) {
+  const over = useLiveStore((state) => state.execution?.finishedAt != null);
   const of = name === "Variables" ? "contextData" : "output";
-  return <Told payloads={usePayloads()} of={of} nothing={t("monitor.noOutputYet")} />;
+  const nothing = t(over ? "monitor.noOutput" : "monitor.noOutputYet");
+  return <Told payloads={usePayloads()} of={of} nothing={nothing} />;
 }
 
 function Children() {

@@ -43,8 +43,10 @@ function Content({ name, run, full }: Props & { name: RunTabName }) {
   if (name === "Error") return <Failure run={run} full={full} />;
   if (name === "Children") return <Children run={run} />;
   if (full === null) return <Note>{t("shared.loading")}</Note>;
-  if (name === "Input")
-    return <Value value={full.inputs} nothing={t("monitor.nothingWasRenderedYet")} />;
+  if (name === "Input") {
+    const nothing = run.finishedAt === null ? "monitor.nothingWasRenderedYet" : "monitor.noInput";
+    return <Value value={full.inputs} nothing={t(nothing)} />;
+  }
   if (name === "Output") return <Value value={full.outputs} nothing={t("monitor.noOutput")} />;
   return <Log lines={full.logs} />;
 }
