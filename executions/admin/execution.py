@@ -225,9 +225,9 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
         "version__definition",
     )
     ordering = ("-id",)
-    empty_text = lazy("No executions yet: run a workflow, or `make demo` for 200 orders.")
+    empty_text = lazy("No executions yet. Publish a workflow, then choose “Run…” on its page.")
     empty_about = lazy(
-        "An execution is one run of a workflow. Its page shows its steps with inputs and results."
+        "An execution is an instance of a workflow. Its page shows its steps, payload and output."
     )
     empty_links = ((lazy("Create a workflow from a template"), "valkyr-studio"),)
     search_ids = ("id", "workflow_id", "parent_id")

@@ -25,8 +25,8 @@ from executions.models import Workflow, WorkflowGroupPermission, WorkflowUserPer
 EXPLAINED = (
     ("READ", lazy("READ: view the workflow and its executions")),
     ("WRITE", lazy("WRITE: edit and publish the workflow, operate its executions")),
-    ("EXECUTE", lazy("EXECUTE: start, replay, fork and signal")),
-    ("DELETE", lazy("DELETE: archive it")),
+    ("EXECUTE", lazy("EXECUTE: start, replay, fork and signal executions")),
+    ("DELETE", lazy("DELETE: archive the workflow")),
 )
 
 

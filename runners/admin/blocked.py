@@ -131,7 +131,7 @@ def _queued(request: HttpRequest, now: datetime) -> Iterator[Blockage]:
 
 def _served(queue: str, workers: int) -> Cell:
     if workers:
-        return gettext("A worker of the queue becomes free; more workers shorten the wait.")
+        return gettext("A worker of the queue becomes free. More workers shorten the wait.")
     text = gettext("No worker serves the queue. Start one:")
     return format_html('{} <code class="vk-mono">{}</code>', text, command_for(queue))
 

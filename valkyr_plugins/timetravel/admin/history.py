@@ -265,7 +265,7 @@ CHECKPOINTS_SHOWN = 50
 HEADERS = (
     lazy("Number"),
     lazy("Name"),
-    lazy("After"),
+    lazy("After step"),
     lazy("Taken"),
     lazy("Created by"),
     lazy("Available for rollback"),
