@@ -67,7 +67,10 @@ CANCEL = AdminOperation(
     title=lazy("Cancel…"),
     icon="do_not_disturb_on",
     done=lazy("cancelled"),
-    question=lazy("Cancels running steps and discards their results. You cannot undo this."),
+    question=lazy(
+        "Cancels running steps and discards their results, then runs the undo steps, if there are "
+        "any. You cannot resume a cancelled execution."
+    ),
     danger=True,
 )
 PAUSE = AdminOperation(

@@ -73,8 +73,8 @@ SHARE = AdminOperation(
     icon="person_add",
     done=lazy("shared"),
     question=lazy(
-        "Gives a member or a group access to this workflow and its executions, runs and dead "
-        "letters, in addition to roles."
+        "Sets the permissions of a member or a group on this workflow and its executions, runs and "
+        "dead letters. Revokes permissions that you do not select. Roles do not change."
     ),
     form=ShareForm,
     bulk=False,

@@ -46,7 +46,7 @@ WAITS: Mapping[WaitKind, tuple[Any, Any]] = {
     ),
     WaitKind.CIRCUIT: (
         lazy("Steps whose target's circuit is open"),
-        lazy("A probe of the target succeeds, or an administrator closes the circuit."),
+        lazy("A probe of the target succeeds, or a user resets the circuit."),
     ),
     WaitKind.QUOTA: (
         lazy("Steps that would exceed a quota"),
