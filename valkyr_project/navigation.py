@@ -105,7 +105,7 @@ PROPOSALS = _list_of(
     lazy("Proposals"),
     "smart_toy",
     "valkyr_mcp.proposal",
-    lazy("Changes that agents propose, and users approve."),
+    lazy("Changes that agents propose and users approve."),
     "mcp",
 )
 APPROVALS = _list_of(lazy("Approvals"), "how_to_reg", "runners.approval")
@@ -218,7 +218,7 @@ ADMINISTRATION: tuple[tuple[Any, tuple[AdminPage, ...]], ...] = (
                 lazy("Refused messages"),
                 "mark_email_unread",
                 "executions.refusedmessage",
-                lazy("Messages of queue triggers that could not start a workflow."),
+                lazy("Queue messages that could not start a workflow."),
             ),
             _list_of(
                 lazy("Activity"),
@@ -241,13 +241,13 @@ ADMINISTRATION: tuple[tuple[Any, tuple[AdminPage, ...]], ...] = (
                 lazy("Tiers"),
                 "speed",
                 "executions.tier",
-                lazy("Limits of workspaces: concurrency, sizes and rates."),
+                lazy("Limits on concurrent, waiting, hourly and daily executions."),
             ),
             _list_of(
                 lazy("Quotas"),
                 "data_usage",
                 "valkyr_limits.quota",
-                lazy("How many runs or calls are allowed in a period."),
+                lazy("Limits on executions, steps and tokens."),
                 "limits",
             ),
             _list_of(
@@ -343,7 +343,7 @@ ADMINISTRATION: tuple[tuple[Any, tuple[AdminPage, ...]], ...] = (
                 "Flower", "local_florist", _flower, lazy("Celery's workers, tasks and queues.")
             ),
             AdminPage(
-                lazy("API pages"),
+                lazy("API reference"),
                 "api",
                 reverse_lazy("valkyr-docs"),
                 lazy("Operations of the API, with examples."),

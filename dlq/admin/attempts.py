@@ -217,7 +217,7 @@ def logs_section(run: Run, *, shown: bool) -> PageSection:
     )
     return PageSection(
         gettext("Logs of the run"),
-        headers=(gettext("After"), gettext("Level"), gettext("Message")),
+        headers=(gettext("Elapsed"), gettext("Level"), gettext("Message")),
         rows=rows,
         empty=gettext("No log messages."),
         folded=True,

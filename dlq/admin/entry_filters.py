@@ -71,7 +71,7 @@ class ConditionsField(forms.Field):
         texts = [text for text in value or [] if text]
         if len(texts) > path_conditions.MAX_CONDITIONS:
             raise ValidationError(
-                gettext("At most {number} conditions on inputs.").format(
+                gettext("Enter at most {number} conditions on inputs.").format(
                     number=path_conditions.MAX_CONDITIONS
                 )
             )
@@ -111,7 +111,7 @@ class GroupsField(forms.CharField):
                 gettext("Enter IDs of failure groups, separated by commas.")
             ) from None
         if len(found) > MANY:
-            raise ValidationError(gettext("At most {number} groups at once.").format(number=MANY))
+            raise ValidationError(gettext("Select at most {number} groups.").format(number=MANY))
         return found
 
 
@@ -142,7 +142,7 @@ class EntryFilters(FiltersForm):
     worker = forms.CharField(max_length=200, label=lazy("Worker"))
     version = forms.IntegerField(min_value=0, max_value=LARGEST, label=lazy("Version"))
     attempts = forms.IntegerField(min_value=0, max_value=LARGEST, label=lazy("Minimum attempts"))
-    redriven = forms.ChoiceField(choices=YES_NO, label=lazy("Already redriven"))
+    redriven = forms.ChoiceField(choices=YES_NO, label=lazy("Requeued before"))
     seen = forms.ChoiceField(choices=YES_NO, label=lazy("Viewed"))
     pinned = forms.ChoiceField(choices=YES_NO, label=lazy("Pinned"))
     since = forms.ChoiceField(

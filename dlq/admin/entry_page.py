@@ -113,7 +113,7 @@ def entry_facts(entry: DeadLetterEntry) -> list[tuple[str, Any]]:
         (gettext("Module"), entry.module),
         (gettext("Group"), _group(entry)),
         (gettext("Labels"), labels.shown(entry.labels)),
-        (gettext("Already requeued"), _follows(entry) if entry.redrives else ""),
+        (gettext("Requeued before"), _follows(entry) if entry.redrives else ""),
         (gettext("First viewed"), marks.ago(entry.seen_at)),
         (gettext("Resolved"), marks.ago(entry.resolved_at)),
         (gettext("Reviewed by"), str(entry.reviewed_by or "")),
@@ -148,7 +148,13 @@ def _went_on(entry: DeadLetterEntry) -> SafeString | str:
         found.append(format_html("{} {}", attempt, state_of(run)))
     if entry.requeued_execution_id is not None:
         pk = entry.requeued_execution_id
-        found.append(links.to("executions_workflowexecution", pk, f"execution …{str(pk)[-8:]}"))
+        found.append(
+            links.to(
+                "executions_workflowexecution",
+                pk,
+                gettext("execution …{id}").format(id=str(pk)[-8:]),
+            )
+        )
     return format_html(" ".join(["{}"] * len(found)), *found) if found else ""
 
 

@@ -55,6 +55,7 @@ class ExportingAdmin(ScopedAdmin):
             "title": gettext("Export dead letters"),
             "opts": self.opts,
             "count": changelist.count_text,
+            "number": changelist.result_count,
             "back": f"{reverse('admin:dlq_deadletterentry_changelist')}?{request.GET.urlencode()}",
         }
         return TemplateResponse(request, "dlq/export.html", context)
@@ -65,8 +66,8 @@ class ExportingAdmin(ScopedAdmin):
 
 COPY_URL_NAME = "dlq_deadletterentry_copy"
 SAID = lazy(
-    "Likely secrets are replaced by placeholders. Fill them in, and look for other secrets before "
-    "you run or share it."
+    "Likely secrets are replaced by placeholders. Fill them in before you run the copy. Look for "
+    "other secrets before you share the copy."
 )
 
 

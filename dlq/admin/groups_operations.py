@@ -65,7 +65,7 @@ class SnoozeForm(ReasonForm):
         nap = NAPS[given.get("nap") or ""][1]
         given["until"] = timezone.now() + nap if nap else None
         if not any(given.get(name) is not None for name in ("until", "more", "version")):
-            raise ValidationError(gettext("Enter an end: a time, a count or a version."))
+            raise ValidationError(gettext("Enter a duration, a number of failures or a version."))
         return given
 
 
@@ -77,7 +77,7 @@ class ResolveForm(ReasonForm):
         min_value=1,
         help_text=lazy(
             "A failure in this version or later reopens the group as regressed. Leave empty for "
-            "any failure."
+            "any version."
         ),
     )
     field_order = ("version", "reason")
@@ -179,7 +179,7 @@ OPERATIONS = (
     ),
     AdminOperation(
         operations.NOTE,
-        title=lazy("Note…"),
+        title=lazy("Add note…"),
         icon="edit_note",
         done=lazy("annotated"),
         question=lazy("Adds a note to the group."),
@@ -191,7 +191,8 @@ OPERATIONS = (
         icon="snooze",
         done=lazy("snoozed"),
         question=lazy(
-            "Hides the group until a time, a count or a new version, whichever comes first."
+            "Hides the group until the duration ends, the number of failures is reached, or a "
+            "later version fails, whichever comes first."
         ),
         form=SnoozeForm,
     ),

@@ -195,7 +195,7 @@ def _notes(group: FailureGroup) -> PageSection:
         gettext("Notes"),
         headers=(gettext("When"), gettext("Author"), gettext("Note")),
         rows=[[marks.ago(row.at), row.author_name, _lines(row.text)] for row in reversed(rows)],
-        empty=gettext("No notes. Add one with “Note…”."),
+        empty=gettext("No notes. Add one with “Add note…”."),
     )
 
 

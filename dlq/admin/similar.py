@@ -113,7 +113,7 @@ def _against_other(request: HttpRequest, entry: DeadLetterEntry) -> PageSection:
     note = format_html(
         gettext(
             '<span id="{}">Left: {}, {}. Right: this failure. To compare with another failure, '
-            "choose one in the list of the group below.</span>"
+            "choose it under “Newest in this group”.</span>"
         ),
         AGAINST,
         links.link(

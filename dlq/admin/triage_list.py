@@ -96,7 +96,7 @@ class SavedViews(ScopedAdmin):
     def _problem(self, request: HttpRequest, name: str, query: str) -> str:
         """Return the reason why these filters cannot be saved as a view; "" if they can."""
         if not 0 < len(name) <= 100 or not name.isprintable():
-            return gettext("A view needs a name of 1 to 100 characters.")
+            return gettext("A view needs a name of 1 to 100 printable characters.")
         if len(query) > 4_000 or "%00" in query:
             return gettext("These filters are too long to be saved.")
         own = SavedView.objects.filter(owner_id=request.user.pk, page=self.page_name)

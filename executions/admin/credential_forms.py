@@ -20,10 +20,15 @@ BLANK_ROWS = 4
 KEEPS = lazy("Leave empty to keep the current value.")
 HOSTS = lazy(
     "Allowed hosts, one per line: api.example.com, *.example.com, 10.0.0.0/8, with or without a "
-    "port; * for any host. Leave empty for the host of its URL or the default of its type."
+    "port; * for any host. In a new credential, leave empty for the host of its URL or the default "
+    "hosts of its type."
 )
-MODULES = lazy("Modules that may use it, one per line: http.request, http.*, or * for any.")
-WORKFLOWS = lazy("IDs of the workflows that may use it, one per line; * for any.")
+MODULES = lazy(
+    "Modules that may use the credential, one per line: http.request, http.*; * for any module."
+)
+WORKFLOWS = lazy(
+    "IDs of the workflows that may use the credential, one per line; * for any workflow."
+)
 
 
 def _lines(label: str, help_text: str) -> forms.CharField:
@@ -176,6 +181,7 @@ def form_for(kind: str, present: list[str] | None) -> type[CredentialForm]:
             choices=[(name, name) for name in names],
             required=False,
             widget=CheckboxSelectMultiple(),
+            label=lazy("Remove fields"),
         )
     return type("CredentialForm", (CredentialForm,), {**fields, "kind": kind, "inputs": names})
 

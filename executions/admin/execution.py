@@ -67,7 +67,10 @@ CANCEL = AdminOperation(
     title=lazy("Cancel…"),
     icon="do_not_disturb_on",
     done=lazy("cancelled"),
-    question=lazy("Cancels running steps and discards their results. You cannot undo this."),
+    question=lazy(
+        "Cancels running steps and discards their results, then runs the undo steps, if there are "
+        "any. You cannot resume a cancelled execution."
+    ),
     danger=True,
 )
 PAUSE = AdminOperation(
@@ -225,9 +228,9 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
         "version__definition",
     )
     ordering = ("-id",)
-    empty_text = lazy("No executions yet: run a workflow, or `make demo` for 200 orders.")
+    empty_text = lazy("No executions yet. Publish a workflow, then choose “Run…” on its page.")
     empty_about = lazy(
-        "An execution is one run of a workflow. Its page shows its steps with inputs and results."
+        "An execution is an instance of a workflow. Its page shows its steps, payload and output."
     )
     empty_links = ((lazy("Create a workflow from a template"), "valkyr-studio"),)
     search_ids = ("id", "workflow_id", "parent_id")

@@ -25,8 +25,8 @@ from executions.models import Workflow, WorkflowGroupPermission, WorkflowUserPer
 EXPLAINED = (
     ("READ", lazy("READ: view the workflow and its executions")),
     ("WRITE", lazy("WRITE: edit and publish the workflow, operate its executions")),
-    ("EXECUTE", lazy("EXECUTE: start, replay, fork and signal")),
-    ("DELETE", lazy("DELETE: archive it")),
+    ("EXECUTE", lazy("EXECUTE: start, replay, fork and signal executions")),
+    ("DELETE", lazy("DELETE: archive the workflow")),
 )
 
 
@@ -73,8 +73,8 @@ SHARE = AdminOperation(
     icon="person_add",
     done=lazy("shared"),
     question=lazy(
-        "Gives a member or a group access to this workflow and its executions, runs and dead "
-        "letters, in addition to roles."
+        "Sets the permissions of a member or a group on this workflow and its executions, runs and "
+        "dead letters. Revokes permissions that you do not select. Roles do not change."
     ),
     form=ShareForm,
     bulk=False,

@@ -14,7 +14,7 @@ from django import forms
 from django.db import DatabaseError
 from django.db.models import Model
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
 from executions.access.actor import Actor
 from executions.access.operation import Operation
@@ -171,7 +171,9 @@ class OperationReport:
         reasons = list(dict.fromkeys(self.reasons))
         shown = " ".join(reasons[:limit])
         rest = (
-            gettext(" And {count} more reasons.").format(count=len(reasons) - limit)
+            ngettext(
+                " And {count} more reason.", " And {count} more reasons.", len(reasons) - limit
+            ).format(count=len(reasons) - limit)
             if len(reasons) > limit
             else ""
         )

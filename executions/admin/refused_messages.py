@@ -87,7 +87,9 @@ DISCARD = AdminOperation(
     title=lazy("Discard…"),
     icon="do_not_disturb_on",
     done=lazy("discarded"),
-    question=lazy("Discards the message without starting an execution. It stays in this list."),
+    question=lazy(
+        "Discards the message without starting an execution. The message stays in the list."
+    ),
 )
 
 

@@ -70,8 +70,8 @@ STOP = AdminOperation(
     icon="key_off",
     done=lazy("set to store payloads in the clear"),
     question=lazy(
-        "New payloads are stored in the clear. Sealed ones stay sealed and readable until you run "
-        "“manage.py payload_keys reseal WORKSPACE”, which decrypts them."
+        "New payloads are stored in the clear. Sealed payloads stay sealed, and users can still "
+        "read them. To decrypt them, run “manage.py payload_keys reseal WORKSPACE”."
     ),
     danger=True,
     bulk=False,

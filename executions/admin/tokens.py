@@ -74,7 +74,7 @@ class TokenForm(DialogForm):
         choices=EXPLAINED,
         required=False,
         widget=CheckboxSelectMultiple(),
-        help_text=lazy("All current permissions of its user."),
+        help_text=lazy("If you select none, the token gets all current permissions of its user."),
         label=lazy("Scopes"),
     )
 
@@ -82,6 +82,7 @@ class TokenForm(DialogForm):
         # The page below the dialog has a field called name as well: labels need ids of their own.
         super().__init__(*args, **kwargs | {"auto_id": "token_%s"})
         self.fields["days"] = forms.IntegerField(
+            label=gettext("Days"),
             min_value=1,
             max_value=tokens.longest().days,
             initial=tokens.usual().days,

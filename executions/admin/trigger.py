@@ -45,7 +45,7 @@ def facts_of(trigger: Trigger) -> list[tuple[str, Any]]:
         ]
     if trigger.type == TriggerType.EVENT:
         events = links.listing("executions_event", q=settings.get("event", ""))
-        return [(gettext("Events"), links.link(events, gettext("Events of this name")))]
+        return [(gettext("Events"), links.link(events, gettext("Events with this name")))]
     if trigger.type == TriggerType.QUEUE:
         refused = links.listing("executions_refusedmessage", q=str(trigger.pk))
         return [
@@ -139,7 +139,7 @@ class TriggerAdmin(OperatingAdmin, FactAdmin):
                             (gettext("Next fire time"), _next(obj)),
                             (gettext("Beat entry"), _entry(obj)),
                             (
-                                gettext("Due times"),
+                                gettext("Fire times"),
                                 links.link(ticks, gettext("Schedule ticks")),
                             ),
                         ]
@@ -186,7 +186,7 @@ def _times(trigger: Trigger) -> list[PageSection]:
                 ]
                 for tick in ticks
             ],
-            empty=gettext("It has not fired yet."),
+            empty=gettext("The schedule has not fired yet."),
         ),
     ]
 
@@ -216,7 +216,7 @@ def _entry(trigger: Trigger) -> Any:
     entry = beat_entries.entry_of(trigger)
     if entry is None:
         return gettext("none: beat has no entry for the schedule")
-    said = "" if entry.enabled else " (disabled)"
+    said = "" if entry.enabled else gettext(" (disabled)")
     own = (
         gettext(" (instead of {schedule})").format(schedule=trigger.settings["schedule"])
         if trigger.beat

@@ -32,8 +32,8 @@ class RotateForm(ReasonForm):
         required=False,
         widget=Select(),
         help_text=lazy(
-            "Both secrets are accepted until then. Choose “not at all” if the secret may have "
-            "leaked."
+            "Both secrets are accepted during this time. Choose “not at all” if the current "
+            "secret may have leaked."
         ),
     )
     field_order = ("overlap", "reason")
@@ -64,14 +64,14 @@ REVEAL = AdminOperation(
     done=lazy("viewed"),
     question=lazy(
         "Anyone who has the secret can start this workflow. The activity log records that you "
-        "viewed it."
+        "viewed the secret."
     ),
     bulk=False,
     shows=lazy("The secret"),
 )
 ROTATE = AdminOperation(
     operations.ROTATE_SECRET,
-    title=lazy("New secret…"),
+    title=lazy("Rotate secret…"),
     icon="autorenew",
     done=lazy("secret rotated"),
     question=lazy(
@@ -124,7 +124,7 @@ RESUME = AdminOperation(
     title=lazy("Resume…"),
     icon="resume",
     done=lazy("resumed"),
-    question=lazy("Ends the pause now. The schedule does not catch up on the times in between."),
+    question=lazy("Ends the pause now. The schedule does not catch up on missed times."),
 )
 RUN_NOW = AdminOperation(
     operations.RUN_NOW,

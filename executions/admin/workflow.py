@@ -1,6 +1,6 @@
 """Workflows in the admin: the draft as text, its problems when saved, and operations."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -9,7 +9,7 @@ from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponseRedirect
 from django.urls import path
 from django.utils.text import slugify
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
 from executions.access import Action
 from executions.access.actor import Actor
@@ -111,7 +111,7 @@ class DraftForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable 
                 raise forms.ValidationError(
                     gettext(
                         "Another user saved revision {now} after you opened revision {seen}. Copy "
-                        "your text, reload the page and repeat your change."
+                        "your changes, reload the page and make them again."
                     ).format(now=now, seen=seen)
                 )
         self._check_slug(data)
@@ -128,7 +128,7 @@ class DraftForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable 
             self.add_error(
                 "slug",
                 gettext(
-                    "Another workflow of this workspace has the slug {slug!r}; choose another."
+                    "Another workflow of this workspace has the slug {slug!r}. Choose another slug."
                 ).format(slug=slug),
             )
 
@@ -238,7 +238,7 @@ class WorkflowAdmin(OperatingAdmin):
     list_filter = ("enabled",)
     list_defer = ("definition", "latest_version__source", "latest_version__definition")
     ordering = ("name",)
-    empty_text = lazy("No workflows yet. Add one, or run `make demo` for an example.")
+    empty_text = lazy("No workflows yet. Add one, or publish one with `valkyr publish`.")
     empty_about = lazy(
         "A workflow is a graph of steps. Draw it in the studio, or write it in Python or YAML."
     )
@@ -347,10 +347,10 @@ class WorkflowAdmin(OperatingAdmin):
         saved = form.write(Actor.of_request(request))
         obj.pk, obj.revision = saved.pk, saved.revision
         found = check(saved.definition, saved.workspace_id, saved.pk)
-        self._list(request, found, gettext("problems"))
+        self._list(request, found, _more_problems)
         if not found:
             told = warnings(saved.definition)
-            self._list(request, told, gettext("warnings"))
+            self._list(request, told, _more_warnings)
             self.message_user(request, gettext("The draft has no problems; it can be published."))
 
     def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
@@ -368,17 +368,26 @@ class WorkflowAdmin(OperatingAdmin):
         if operation is PUBLISH and isinstance(report.result, WorkflowVersion):
             version = report.result
             found = warnings(version.source)
-            self._list(request, found, gettext("warnings"))
+            self._list(request, found, _more_warnings)
 
-    def _list(self, request: HttpRequest, found: list[DefinitionProblem], what: str) -> None:
+    def _list(
+        self, request: HttpRequest, found: list[DefinitionProblem], more: Callable[[int], str]
+    ) -> None:
         for problem in found[:SHOWN_PROBLEMS]:
             place = f"{problem.path}: " if problem.path else ""
             self.message_user(request, f"{place}{problem.message}", messages.WARNING)
         if len(found) > SHOWN_PROBLEMS:
-            text = gettext("And {count} more {what}.").format(
-                count=len(found) - SHOWN_PROBLEMS, what=what
-            )
-            self.message_user(request, text, messages.WARNING)
+            self.message_user(request, more(len(found) - SHOWN_PROBLEMS), messages.WARNING)
+
+
+def _more_problems(count: int) -> str:
+    text = ngettext("And {count} more problem.", "And {count} more problems.", count)
+    return text.format(count=count)
+
+
+def _more_warnings(count: int) -> str:
+    text = ngettext("And {count} more warning.", "And {count} more warnings.", count)
+    return text.format(count=count)
 
 
 # Published versions, to read; they never change.

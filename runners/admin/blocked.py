@@ -46,7 +46,7 @@ WAITS: Mapping[WaitKind, tuple[Any, Any]] = {
     ),
     WaitKind.CIRCUIT: (
         lazy("Steps whose target's circuit is open"),
-        lazy("A probe of the target succeeds, or an administrator closes the circuit."),
+        lazy("A probe of the target succeeds, or a user resets the circuit."),
     ),
     WaitKind.QUOTA: (
         lazy("Steps that would exceed a quota"),
@@ -131,7 +131,7 @@ def _queued(request: HttpRequest, now: datetime) -> Iterator[Blockage]:
 
 def _served(queue: str, workers: int) -> Cell:
     if workers:
-        return gettext("A worker of the queue becomes free; more workers shorten the wait.")
+        return gettext("A worker of the queue becomes free. More workers shorten the wait.")
     text = gettext("No worker serves the queue. Start one:")
     return format_html('{} <code class="vk-mono">{}</code>', text, command_for(queue))
 

@@ -48,6 +48,7 @@ HEADERS = (
 # How many completed turns are shown; more are folded.
 FEW = 6
 NOUNS = {"loop": lazy("Iterations"), "map": lazy("Items")}
+SHOW = {"loop": lazy("Show iterations"), "map": lazy("Show items")}
 # A turn's mark: the state that gives its colours, and its word.
 KINDS = {
     "dead": ("DLQ", lazy("dead")),
@@ -151,7 +152,7 @@ def _line(execution_id: UUID, shown: ShownStep, within: str = "") -> PanelLine:
     shown_of = ""
     if len(shown.open) < turns.total:
         shown_of = gettext(
-            ", of which {count:,} are shown, those that need attention first"
+            ", of which {count:,} are shown, starting with those that need attention"
         ).format(count=len(shown.open))
     stem = shown.open[0].name.rpartition("[")[0] + "["
     return PanelLine(
@@ -201,13 +202,7 @@ def _details(execution_id: UUID, shown: ShownStep, within: str) -> Cell:
     if shown.kind:
         parts.append(said(run, shown.turns, shown.kind))
         if within:
-            parts.append(
-                place_link(
-                    execution_id,
-                    within,
-                    gettext("Its {NOUNS}").format(NOUNS=NOUNS[shown.kind].lower()),
-                )
-            )
+            parts.append(place_link(execution_id, within, SHOW[shown.kind]))
     parts += [wait_of(run), waited_of(run, shown.wake)]
     if child is not None:
         name = f"{marks.clipped(child.workflow, 40)} …{str(child.id)[-8:]}"
@@ -288,7 +283,7 @@ FAMILY_HEADERS = (
     lazy("Workflow"),
     lazy("State"),
     lazy("Created"),
-    lazy("By step"),
+    lazy("Started by step"),
 )
 ABOVE = {
     "parent_id": lazy("its parent execution"),

@@ -196,10 +196,10 @@ class RunAdmin(OperatingAdmin, FactAdmin):
         "execution__workflow__definition",
     )
     ordering = ("-id",)
-    empty_text = lazy("No runs yet: they appear as soon as an execution starts.")
+    empty_text = lazy("No runs yet. Runs appear as soon as an execution starts.")
     search_ids = ("id", "execution_id")
     search_texts = ("step_path", "module")
-    search_help_text = lazy("An ID, a path, or an execution ID and refine[2]")
+    search_help_text = lazy("An ID, a step path, a module, or an execution ID and a path")
 
     def get_urls(self) -> list[Any]:
         """Return Django's URLs and the URL of the page of blocked work."""
@@ -281,7 +281,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
                 title,
                 value,
                 shown=sees,
-                folded=title != "Inputs",
+                folded=title != gettext("Inputs"),
                 download=obj.execution_id,
             )
             for title, value, always in (

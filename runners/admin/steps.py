@@ -121,7 +121,7 @@ def _iteration(loop: LoopTurns, *, live: bool) -> str:
     of = (
         gettext(" of {count:,}").format(count=loop.count)
         if loop.count is not None
-        else gettext(", at most {most:,}").format(most=loop.most)
+        else gettext(" of at most {most:,}").format(most=loop.most)
     )
     return gettext("iteration {index:,}{value}").format(index=loop.index + 1, value=of)
 

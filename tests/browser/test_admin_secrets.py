@@ -17,7 +17,7 @@ def test_a_new_secret_appears_in_the_dialog_and_is_made_once(staff_page: Any) ->
     assert staff_page.goto(f"{staff_page.home}/admin/executions/trigger/{hook.pk}/change/").ok
     expect(staff_page.get_by_text(f"/v1/hooks/{hook.pk}")).to_be_visible()
 
-    page_action(staff_page, "New secret…").click()
+    page_action(staff_page, "Rotate secret…").click()
     dialog = staff_page.get_by_role("dialog")
     dialog.get_by_role("button", name="New secret").click()
 

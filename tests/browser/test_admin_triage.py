@@ -47,7 +47,7 @@ def test_one_goes_from_groups_to_their_entries_and_filters_by_path(
 
     staff_page.get_by_role("link", name="Dead letters", exact=True).click()
     expect(staff_page.get_by_text("3 dead letters")).to_be_visible()
-    staff_page.get_by_text("By inputs").click()
+    staff_page.get_by_text("Filter by inputs").click()
     staff_page.get_by_label("Path in the inputs").fill("order..country")
     staff_page.get_by_label("Value").fill("AT")
     staff_page.get_by_role("button", name="Add").click()

@@ -201,7 +201,7 @@ def test_a_row_with_several_problems_is_one_skipped_row(op: Client, workflow: Wo
     [told] = [str(message) for message in answer.context["messages"]]
     assert told.startswith("0 published, 1 skipped: "), told
     assert told.count("no.such") == 3, told
-    assert told.endswith(" And 1 more reasons."), told
+    assert told.endswith(" And 1 more reason."), told
 
 
 def test_a_dialog_sends_htmx_back_to_the_page_it_was_opened_on(

@@ -118,7 +118,7 @@ def test_a_map_says_how_many_items_are_done_under_way_and_failed(op: Client) -> 
     text = steps(page(op, execution.pk))
 
     assert "97 of 100 items done, 2 in progress, 1 failed" in text
-    assert "Items: 100, of which 50 are shown, those that need attention first" in text
+    assert "Items: 100, of which 50 are shown, starting with those that need attention" in text
     shown = [text.index(f"batch[{index}] ") for index in (3, 9, 8, 99)]
     assert shown == sorted(shown)
     assert "batch[20] " not in text

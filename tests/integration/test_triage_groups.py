@@ -227,7 +227,7 @@ def test_the_page_says_what_fails_and_hostile_text_stays_text(
 @pytest.mark.parametrize(
     ("name", "data", "said"),
     [
-        ("snooze", {"nap": ""}, "Enter an end"),
+        ("snooze", {"nap": ""}, "Enter a duration"),
         ("assign", {"owner": "nobody-known"}, "There is no user"),
         ("merge", {"target": "x"}, "Select a valid choice"),
         ("note", {"text": ""}, "This field is required"),

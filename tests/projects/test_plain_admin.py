@@ -124,7 +124,7 @@ def test_ticked_rows_are_asked_about_before_anything_happens(page: Page) -> None
 def test_rows_have_a_menu_of_what_can_be_done(page: Page) -> None:
     page.goto("/admin/dlq/failuregroup/?status=all")
     page.locator(".vk-rows summary").first.click()
-    page.locator(".vk-rows").first.get_by_role("link", name="Note…").click()
+    page.locator(".vk-rows").first.get_by_role("link", name="Add note…").click()
     page.locator("#dialog textarea").fill("Looked at it.")
     page.get_by_role("button", name="Note").click()
     page.locator("#result_list tbody a[href*='/change/']").first.click()

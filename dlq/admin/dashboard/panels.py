@@ -58,7 +58,9 @@ GROUPS = (
 )
 WORKERS_SAID = (
     (lazy("Name"), lazy("State"), lazy("Runs now")),
-    lazy("No worker has reported. `make up` starts all services, with the workers."),
+    lazy(
+        "No worker has reported. Start a Celery worker, or run `make up` in a checkout of Valkyr."
+    ),
 )
 FAILURES = ((lazy("Workflow"), lazy("State"), lazy("Ended"), lazy("Error")), "")
 QUEUES = (
@@ -245,7 +247,9 @@ def _silent(kept: Facts) -> Banner | None:
         return None
     if not own:
         return Banner(
-            gettext("No worker has reported. Steps run only when a worker is live. Start all:"),
+            gettext(
+                "No worker has reported. Steps run only while a worker is live. Start all workers:"
+            ),
             "make up",
         )
     text = gettext("Workers have not reported for {span}. Start them all:").format(

@@ -269,7 +269,7 @@ CHECKPOINTS_SHOWN = 50
 HEADERS = (
     lazy("Number"),
     lazy("Name"),
-    lazy("After"),
+    lazy("After step"),
     lazy("Taken"),
     lazy("Created by"),
     lazy("Available for roll-back"),
