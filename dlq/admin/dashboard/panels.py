@@ -57,7 +57,7 @@ GROUPS = (
     lazy("No new dead letters in the last 24 hours."),
 )
 WORKERS_SAID = (
-    (lazy("Name"), lazy("State"), lazy("Runs now")),
+    (lazy("Name"), lazy("State"), lazy("Running now")),
     lazy("No worker has reported. `make up` starts all services, with the workers."),
 )
 FAILURES = ((lazy("Workflow"), lazy("State"), lazy("Ended"), lazy("Error")), "")
@@ -248,7 +248,7 @@ def _silent(kept: Facts) -> Banner | None:
             gettext("No worker has reported. Steps run only when a worker is live. Start all:"),
             "make up",
         )
-    text = gettext("Workers have not reported for {span}. Start them all:").format(
+    text = gettext("Workers have not reported for {span}. Start all services:").format(
         span=marks.span(at - max(one.seen_at for one in own))
     )
     return Banner(text, "make up")
