@@ -170,7 +170,7 @@ ADMINISTRATION: tuple[tuple[Any, tuple[AdminPage, ...]], ...] = (
                 lazy("Circuits"),
                 "electrical_services",
                 "valkyr_circuits.circuitbreaker",
-                lazy("Targets that fail, and calls to them that are held back."),
+                lazy("Targets that steps call, their circuits, and the held steps."),
                 "circuits",
             ),
             _list_of(
