@@ -123,7 +123,7 @@ CREDENTIALS = _list_of(lazy("Credentials"), "password", "executions.credential")
 # What the page *Administration* shows, by heading.
 ADMINISTRATION: tuple[tuple[Any, tuple[AdminPage, ...]], ...] = (
     (
-        lazy("Operation"),
+        lazy("Operations"),
         (
             _list_of(
                 lazy("Workers"),
@@ -170,7 +170,7 @@ ADMINISTRATION: tuple[tuple[Any, tuple[AdminPage, ...]], ...] = (
                 lazy("Circuits"),
                 "electrical_services",
                 "valkyr_circuits.circuitbreaker",
-                lazy("Targets that fail, and calls to them that are held back."),
+                lazy("Targets that steps call, their circuits, and the held steps."),
                 "circuits",
             ),
             _list_of(
@@ -191,7 +191,7 @@ ADMINISTRATION: tuple[tuple[Any, tuple[AdminPage, ...]], ...] = (
                 lazy("Canary versions"),
                 "science",
                 "valkyr_canary.canary",
-                lazy("Versions that a share of the new executions use."),
+                lazy("Versions that a share of new executions uses."),
                 "canary",
             ),
             _list_of(
@@ -227,10 +227,10 @@ ADMINISTRATION: tuple[tuple[Any, tuple[AdminPage, ...]], ...] = (
                 lazy("The audit trail: who changed what, and when."),
             ),
             _list_of(
-                lazy("Uses of credentials"),
+                lazy("Credential uses"),
                 "key_visualizer",
                 "executions.credentialuse",
-                lazy("The credentials that each step used, and rejected uses."),
+                lazy("The credentials that each step used, and refused uses."),
             ),
         ),
     ),
@@ -310,7 +310,7 @@ ADMINISTRATION: tuple[tuple[Any, tuple[AdminPage, ...]], ...] = (
                 lazy("Second factors"),
                 "phonelink_lock",
                 "valkyr_mfa.secondfactor",
-                lazy("Users with a second factor. Reset a lost one here."),
+                lazy("Users with a second factor. Reset lost second factors here."),
                 "mfa",
             ),
             _list_of(
@@ -324,13 +324,13 @@ ADMINISTRATION: tuple[tuple[Any, tuple[AdminPage, ...]], ...] = (
                 lazy("Shared with people"),
                 "share",
                 "executions.workflowuserpermission",
-                lazy("Permissions of users on single workflows."),
+                lazy("Permissions of users on individual workflows."),
             ),
             _list_of(
                 lazy("Shared with groups"),
                 "group_work",
                 "executions.workflowgrouppermission",
-                lazy("Permissions of groups on single workflows."),
+                lazy("Permissions of groups on individual workflows."),
             ),
             _list_of(lazy("Users"), "person", "auth.user", lazy("Accounts of this installation.")),
             _list_of(lazy("Groups"), "group", "auth.group", lazy("Groups of users.")),
@@ -346,7 +346,7 @@ ADMINISTRATION: tuple[tuple[Any, tuple[AdminPage, ...]], ...] = (
                 lazy("API reference"),
                 "api",
                 reverse_lazy("valkyr-docs"),
-                lazy("Operations of the API, with examples."),
+                lazy("API reference with examples."),
             ),
         ),
     ),

@@ -129,11 +129,11 @@ class EntryFilters(FiltersForm):
     flags = ("redriven", "seen", "pinned")
 
     workflow = forms.UUIDField(widget=forms.Select, label=lazy("Workflow"))
-    step = forms.CharField(max_length=1_000, label=lazy("Step's path"))
+    step = forms.CharField(max_length=1_000, label=lazy("Step path"))
     module = forms.CharField(max_length=100, label=lazy("Module"))
     exception = forms.CharField(max_length=200, label=lazy("Exception"))
     label = LabelWordsField(label=lazy("Label"))
-    text = forms.CharField(max_length=300, label=lazy("Text in the error"))
+    text = forms.CharField(max_length=300, label=lazy("Error contains"))
     kind = forms.ChoiceField(
         choices=[("", lazy("any")), *FailureType.choices], label=lazy("Reason")
     )

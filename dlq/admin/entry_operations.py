@@ -71,7 +71,7 @@ class FixForm(NotesForm):
         max_length=100,
         widget=TextInput(attrs={"autocomplete": "off"}),
         help_text=lazy(
-            "Only for a step that chooses the next step, such as flow.if: true or false."
+            "Required only for steps that choose a branch, such as flow.if: true or false."
         ),
         label=lazy("Outcome"),
     )
@@ -154,7 +154,8 @@ FIX = AdminOperation(
     icon="build",
     done=lazy("fixed"),
     question=lazy(
-        "Uses these outputs as the step's result without running the step, and continues."
+        "Uses these outputs as the step's result without running the step, and continues the "
+        "execution."
     ),
     form=FixForm,
     bulk=False,
@@ -162,7 +163,7 @@ FIX = AdminOperation(
 )
 SKIP = AdminOperation(
     operations.SKIP,
-    title=lazy("Skip the step…"),
+    title=lazy("Skip step…"),
     icon="skip_next",
     done=lazy("skipped"),
     question=lazy(
@@ -203,7 +204,10 @@ UNPIN = AdminOperation(
     title=lazy("Unpin…"),
     icon="keep_off",
     done=lazy("unpinned"),
-    question=lazy("Retention deletes the dead letter after its retention period."),
+    question=lazy(
+        "After the dead letter is resolved, retention deletes it at the end of the retention "
+        "period."
+    ),
 )
 NOTE = AdminOperation(
     operations.NOTE,

@@ -114,7 +114,7 @@ class CopyingAdmin(ScopedAdmin):
             )
         if wanted.payload and not may(request, row, Permission.VIEW_PAYLOADS):
             raise PermissionDenied(
-                gettext("This shows inputs. You need the permission view_payloads.")
+                gettext("This copy contains inputs. You need the permission view_payloads.")
             )
         context: dict[str, Any] = {"dialog": {"title": gettext(wanted.title), "description": SAID}}
         try:

@@ -185,7 +185,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
         words += [gettext("muted")] if row.muted else []
         return format_html('{}<br><span class="vk-subtle">{}</span>', status(row), ", ".join(words))
 
-    @admin.action(description=lazy("Show their dead letters"), permissions=["view"])
+    @admin.action(description=lazy("Show dead letters"), permissions=["view"])
     def show_entries(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse:
         """Open the list of the dead letters of up to 50 groups, for example to requeue them all."""
         ids = [str(pk) for pk in queryset.values_list("pk", flat=True)[:MANY]]

@@ -53,7 +53,7 @@ class SnoozeForm(ReasonForm):
         widget=Select,
     )
     more = _number(lazy("Number of further failures"), min_value=1)
-    version = _number(lazy("Until a failure in a version later than"), min_value=0)
+    version = _number(lazy("Failure in a version later than"), min_value=0)
     field_order = ("nap", "more", "version", "reason")
 
     def clean(self) -> dict[str, Any]:

@@ -95,7 +95,7 @@ def sentence(group: FailureGroup, figures: GroupFigures) -> SafeString:
         group.module,
         links.to("executions_workflow", group.workflow_id, group.workflow),
         total,
-        group.exception or gettext("a failure"),
+        group.exception or gettext("an error"),
         marks.ago(group.first_seen),
         marks.ago(group.last_seen),
         f"{sum(figures.day):,}",
@@ -109,10 +109,10 @@ def terms(group: FailureGroup) -> SafeString | str:
     if group.status == GroupStatus.RESOLVED:
         if group.resolved_in:
             return gettext(
-                "Resolved in version {resolved_in}; a new occurrence there or later reopens it "
-                "as regressed."
+                "Resolved in version {resolved_in}; a new failure in this or a later version "
+                "reopens the group as regressed."
             ).format(resolved_in=group.resolved_in)
-        return gettext("Resolved; a new occurrence reopens it as regressed.")
+        return gettext("Resolved; a new failure reopens the group as regressed.")
     if group.status != GroupStatus.SNOOZED:
         return ""
     ends: list[Any] = []
@@ -227,7 +227,7 @@ def _breakdown(group: FailureGroup) -> list[PageSection]:
     return [
         PageSection(
             gettext("Facets"),
-            headers=(gettext("Of"), gettext("Count")),
+            headers=(gettext("Facet"), gettext("Count")),
             rows=rows,
             more=over,
         )

@@ -77,7 +77,7 @@ def _good(entry: DeadLetterEntry, compared: GoodComparison) -> PageSection:
             number=found.looked
         )
         text = gettext(
-            "This step did not succeed in the last {times} of the workflow before it failed."
+            "This step did not succeed in the last {times} of the workflow before this failure."
         ).format(times=times)
         return PageSection(GOOD, body=text)
     good = found.good
@@ -137,7 +137,7 @@ def _definition(entry: DeadLetterEntry) -> PageSection:
     workflow = entry.workflow
     latest = workflow.latest_version
     if latest is None or latest.pk == entry.execution.version_id:
-        text = gettext("Version {version_number} ran. It is still the published version.").format(
+        text = gettext("Version {version_number} ran. No newer version is published.").format(
             version_number=entry.version_number
         )
         return PageSection(NOW, body=text, folded=True)
@@ -149,7 +149,7 @@ def _definition(entry: DeadLetterEntry) -> PageSection:
         )
         return PageSection(NOW, body=text, folded=True)
     note = gettext(
-        "The step in version {version_number}, which ran, and in version {number}."
+        "Left: version {version_number}, which ran. Right: version {number}, now published."
     ).format(version_number=entry.version_number, number=latest.number)
     sides = (
         gettext("Version {version_number}").format(version_number=entry.version_number),
@@ -174,11 +174,11 @@ def table(
     more = "" if found.whole else gettext(" Not all differences are shown.")
     return PageSection(
         title,
-        headers=(gettext("Difference"), gettext("Where"), *sides),
+        headers=(gettext("Difference"), gettext("Path"), *sides),
         rows=[_row(change) for change in found.changes],
         folded=folded,
         more=format_html("{}{}", note, more),
-        empty=gettext("Too much to compare."),
+        empty=gettext("The data is too large to compare."),
     )
 
 
@@ -283,7 +283,7 @@ def published(entry: DeadLetterEntry) -> PageSection:
         created_at__lte=first + AFTERWARDS,
     ).only("id", "number", "created_at")
     return PageSection(
-        gettext("Published before it was first seen"),
+        gettext("Versions published before the first failure"),
         headers=(gettext("Version"), gettext("Published"), gettext("Before first failure")),
         rows=[
             [

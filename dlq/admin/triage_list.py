@@ -98,12 +98,13 @@ class SavedViews(ScopedAdmin):
         if not 0 < len(name) <= 100 or not name.isprintable():
             return gettext("A view needs a name of 1 to 100 printable characters.")
         if len(query) > 4_000 or "%00" in query:
-            return gettext("These filters are too long to be saved.")
+            return gettext("These filters are too long to save.")
         own = SavedView.objects.filter(owner_id=request.user.pk, page=self.page_name)
         if own.exclude(name=name).count() >= MAX_VIEWS:
-            return gettext("You have {number} views of this list; delete one first.").format(
-                number=MAX_VIEWS
-            )
+            return gettext(
+                "You have reached the limit of {number} saved views for this list. Delete one "
+                "first."
+            ).format(number=MAX_VIEWS)
         return ""
 
     @transaction.atomic

@@ -112,7 +112,7 @@ KINDS: Mapping[str, CopyFormat] = {
     kind.name: kind
     for kind in (
         CopyFormat(
-            "requeue", gettext_noop("Requeue with curl"), "terminal", False,
+            "requeue", gettext_noop("Copy requeue command"), "terminal", False,
             lambda entry: True,
             lambda entry: requeuing(addresses.below_root("dead-letter-requeue", entry.pk)),
         ),

@@ -166,8 +166,8 @@ def _dialog(operation: AdminOperation) -> Callable[..., HttpResponse]:
         row = admin.get_or_refuse(request, object_id)
         if not admin.may_operate(request, operation, row):
             raise PermissionDenied(
-                gettext("Your role in this workspace does not allow {title}.").format(
-                    title=operation.title
+                gettext("Your role in this workspace does not allow the action “{title}”.").format(
+                    title=operation.title.rstrip("…")
                 )
             )
         form = operation.form(data=request.POST or None, request=request, object_id=object_id)
@@ -294,7 +294,7 @@ def _bulk(operation: AdminOperation) -> Callable[..., HttpResponse | None]:
             admin.tell(request, operation, report)
             if len(ids) > BULK_LIMIT:
                 text = gettext(
-                    "Up to {limit:,} are processed at once. Repeat the action for the rest."
+                    "Only the oldest {limit:,} were processed. Repeat the action for the rest."
                 ).format(limit=BULK_LIMIT)
                 admin.message_user(request, text, messages.WARNING)
             return None

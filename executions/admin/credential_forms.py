@@ -58,8 +58,8 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
         help_texts = {
             "remote": lazy("Remote runners cannot enforce the list of hosts."),
             "name": lazy(
-                "Workflows refer to it as secrets.shop. Use lower-case letters, digits and _. You "
-                "cannot change it later."
+                "Workflows refer to a credential named shop as secrets.shop. Use lowercase "
+                "letters, digits and _, and start with a letter. You cannot change the name later."
             ),
         }
 

@@ -99,7 +99,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
     search_ids = ("id",)
     search_texts = ("name", "workspace__slug")
     empty_text = lazy("No credentials. Add one for each secret that workflows need.")
-    empty_about = lazy("Steps use a credential by its name. Its value is encrypted.")
+    empty_about = lazy("Steps refer to credentials by name. Valkyr stores their values encrypted.")
     warn_unsaved_form = True
     change_form_before_template = "valkyr/facts.html"
 

@@ -28,8 +28,11 @@ from executions.states import Permission, Role
 
 ROLES = (
     (Role.ADMIN.value, lazy("ADMIN: everything in the workspace")),
-    (Role.WORKFLOW.value, lazy("WORKFLOW: write, publish and operate; view everything")),
-    (Role.SYSTEM.value, lazy("SYSTEM: trigger, publish events, work as a remote runner")),
+    (
+        Role.WORKFLOW.value,
+        lazy("WORKFLOW: edit, publish, start and operate workflows; view everything"),
+    ),
+    (Role.SYSTEM.value, lazy("SYSTEM: start workflows, publish events, act as a remote runner")),
     (Role.USER.value, lazy("USER: shared workflows only")),
 )
 

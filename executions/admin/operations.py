@@ -113,7 +113,9 @@ class NotesForm(DialogForm):
         required=False,
         max_length=5_000,
         widget=Textarea(attrs={"rows": 4}),
-        help_text=lazy("Why this needs no further work. Stored with the dead letter."),
+        help_text=lazy(
+            "For example, the cause or the reason for your decision. Stored with the dead letter."
+        ),
         label=lazy("Notes"),
     )
 

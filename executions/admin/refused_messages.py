@@ -25,7 +25,7 @@ from executions.triggers.queues import refused_messages
 
 MARKS = {
     "": (lazy("open"), "inbox", "red"),
-    refused_messages.STARTED: (lazy("started again"), "check_circle", "green"),
+    refused_messages.STARTED: (lazy("resubmitted"), "check_circle", "green"),
     refused_messages.DISCARDED: (lazy("discarded"), "do_not_disturb_on", "grey"),
 }
 
@@ -67,10 +67,10 @@ START_AGAIN = AdminOperation(
         needs=Permission.REDRIVE,
         refuse=_refuse_resolved,
     ),
-    title=lazy("Start again…"),
+    title=lazy("Resubmit…"),
     icon="replay",
     done=lazy("started"),
-    question=lazy("Starts the workflow's latest version with this message."),
+    question=lazy("Starts one execution of the workflow with this message."),
     form=StartAgainForm,
     primary=True,
     destination=lambda execution: links.page("executions_workflowexecution", execution.pk),

@@ -72,7 +72,7 @@ class Page:
 def json_section(title: str, value: Any, *, folded: bool = True) -> PageSection:
     """Return a panel with a JSON value, or with a note that nothing is stored."""
     if value is None:
-        return PageSection(title, body=gettext("Nothing."), folded=folded)
+        return PageSection(title, body=gettext("No value."), folded=folded)
     return PageSection(title, body=as_json(value), folded=folded)
 
 

@@ -49,7 +49,7 @@ def facts_of(trigger: Trigger) -> list[tuple[str, Any]]:
     if trigger.type == TriggerType.QUEUE:
         refused = links.listing("executions_refusedmessage", q=str(trigger.pk))
         return [
-            (gettext("Read by"), marks.copyable(f"manage.py consume {trigger.pk}")),
+            (gettext("Consumer command"), marks.copyable(f"manage.py consume {trigger.pk}")),
             (gettext("Refused"), links.link(refused, gettext("Refused messages"))),
         ]
     return []
@@ -172,7 +172,9 @@ def _times(trigger: Trigger) -> list[PageSection]:
             rows=[
                 [_minute(time), _minute(time.astimezone(zone)), marks.ago(time)] for time in ahead
             ],
-            empty=gettext("The schedule does not fire: it is disabled, or it has ended."),
+            empty=gettext(
+                "The schedule is disabled, or it has no fire times in the next 400 days."
+            ),
         ),
         PageSection(
             gettext("Latest fire times"),
@@ -284,7 +286,7 @@ class CronTickAdmin(FactAdmin):
                 [
                     (gettext("Status"), self.mark(obj)),
                     (gettext("In the schedule's time zone"), _local(obj)),
-                    (gettext("Start"), marks.ago(obj.start_at)),
+                    (gettext("Earliest start"), marks.ago(obj.start_at)),
                     (gettext("Execution"), self.started(obj)),
                     (gettext("Reason"), obj.reason),
                     (gettext("Recorded"), marks.ago(obj.created_at)),

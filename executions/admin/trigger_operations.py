@@ -133,7 +133,7 @@ RUN_NOW = AdminOperation(
     done=lazy("started"),
     question=lazy(
         "Starts one execution now, in addition to the scheduled ones. Until it ends, the "
-        "schedule's overlap setting counts it."
+        "schedule's overlap setting treats it like a scheduled execution."
     ),
     primary=True,
     bulk=False,

@@ -194,7 +194,7 @@ RUN = AdminOperation(
     title=lazy("Run…"),
     icon="play_arrow",
     done=lazy("started"),
-    question=lazy("Starts one execution of the latest version."),
+    question=lazy("Starts one execution with this payload."),
     form=PayloadForm,
     primary=True,
     bulk=False,
@@ -220,7 +220,8 @@ ARCHIVE = AdminOperation(
     icon="archive",
     done=lazy("archived"),
     question=lazy(
-        "Stops all triggers of the workflow. Its executions are kept. You cannot undo this here."
+        "No new executions start. Running executions finish, and all executions are kept. You "
+        "cannot undo this."
     ),
     danger=True,
 )
@@ -320,7 +321,7 @@ class WorkflowAdmin(OperatingAdmin):
         elif state.managed:
             said.append(gettext("Managed from Git."))
         if state.locked:
-            said.append(gettext("Only `valkyr apply` publishes and archives it."))
+            said.append(gettext("Only `valkyr apply` publishes and archives this workflow."))
         return " ".join(said)
 
     @display(description=lazy("definition"))

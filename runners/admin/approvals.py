@@ -39,7 +39,7 @@ class CommentForm(DialogForm):
         required=False,
         max_length=2_000,
         widget=Textarea(attrs={"rows": 3}),
-        help_text=lazy("The workflow can read it, and the activity log records it."),
+        help_text=lazy("The workflow can read the comment. The activity log records it."),
         label=lazy("Comment"),
     )
 

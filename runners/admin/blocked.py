@@ -50,7 +50,7 @@ WAITS: Mapping[WaitKind, tuple[Any, Any]] = {
     ),
     WaitKind.QUOTA: (
         lazy("Steps that would exceed a quota"),
-        lazy("The quota's period ends, or an administrator raises the quota."),
+        lazy("The quota's window ends, another step ends, or an administrator raises the quota."),
     ),
 }
 
@@ -79,7 +79,7 @@ def blocked(request: HttpRequest, context: Mapping[str, Any]) -> HttpResponse:
     found = soon(lambda: [*_executions(request), *_queued(request, now), *_waiting(request)])
     section = PageSection(
         gettext("Waiting and blocked"),
-        headers=(gettext("Cause"), gettext("Number"), gettext("Oldest"), gettext("Continues when")),
+        headers=(gettext("Cause"), gettext("Count"), gettext("Oldest"), gettext("Continues when")),
         rows=[one.row() for one in found or []],
         empty=(
             gettext("Not available: the database did not answer in time.")

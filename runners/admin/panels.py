@@ -360,11 +360,7 @@ def _family_row(execution: WorkflowExecution, row: tuple, paths: dict[UUID, str]
 
 def _word(execution: WorkflowExecution, relation: str, point: str) -> str:
     if relation == "origin":
-        return (
-            gettext("a fork of it, {point}").format(point=point)
-            if point
-            else gettext("a replay of it")
-        )
+        return gettext("a fork, {point}").format(point=point) if point else gettext("a replay")
     if relation == "origin_id":
         return f"{ABOVE[relation]}, {execution.origin_point or gettext('the same input again')}"
     return (ABOVE | BELOW)[relation]

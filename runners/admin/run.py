@@ -325,9 +325,9 @@ class RunAdmin(OperatingAdmin, FactAdmin):
             (gettext("Lease token"), str(obj.lease_token)),
             (gettext("Recoveries"), str(obj.recoveries)),
             (gettext("Crashes"), _crashes(obj)),
-            (gettext("Publications"), str(obj.publications)),
+            (gettext("Broker messages"), str(obj.publications)),
             (gettext("Segment"), obj.segment),
-            (gettext("Result of run"), obj.cached_from and _run(obj.cached_from)),
+            (gettext("Cached result from"), obj.cached_from and _run(obj.cached_from)),
             (gettext("Idempotency key"), marks.copyable(obj.idempotency_key)),
             (gettext("ID"), marks.copyable(obj.pk)),
         ]
@@ -352,7 +352,7 @@ def _place(obj: Run) -> list[tuple[str, Any]]:
     place = split(obj.step_path)[0]
     found: list[tuple[str, Any]] = [
         (
-            gettext("Place"),
+            gettext("Location"),
             place_link(obj.execution_id, place, place.rstrip(".") or gettext("the workflow")),
         )
     ]

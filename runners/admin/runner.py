@@ -76,7 +76,7 @@ class RunnerAdmin(FactAdmin):
                     (gettext("Queues"), self.queue_names(obj)),
                     (gettext("Started"), marks.ago(obj.started_at)),
                     (gettext("Last seen"), marks.ago(obj.seen_at)),
-                    (gettext("Shutting down"), marks.ago(obj.leaving_at)),
+                    (gettext("Shutdown started"), marks.ago(obj.leaving_at)),
                 ]
             ),
         )

@@ -96,7 +96,7 @@ def test_a_map_shows_first_what_needs_a_look(staff_page: Any, orders: WorkflowEx
     staff_page.locator("details.vk-turn", has_text="orders[199]").locator("summary").click()
     picture(staff_page, "map-open")
     staff_page.get_by_role("link", name="Show only orders[199]").click()
-    expect(staff_page.get_by_role("navigation", name="Place")).to_contain_text("Workflow")
+    expect(staff_page.get_by_role("navigation", name="Location")).to_contain_text("Workflow")
     expect(staff_page.locator("summary", has_text="Iterations: 1")).to_be_in_viewport()
     picture(staff_page, "map-item")
     staff_page.get_by_role("link", name="List all runs", exact=True).click()

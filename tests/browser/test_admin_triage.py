@@ -123,14 +123,14 @@ def test_keys_are_listed_and_can_be_switched_off(
     staff_page.keyboard.press("?")
     shown = staff_page.get_by_role("dialog", name="Shortcuts")
     expect(shown).to_be_visible()
-    shown.get_by_label("Use single keys as shortcuts").uncheck()
+    shown.get_by_label("Enable single-key shortcuts").uncheck()
     shown.get_by_role("button", name="Close").click()
 
     staff_page.reload()
     staff_page.keyboard.press("j")
     expect(staff_page.locator("tr.vk-here")).to_have_count(0)
     staff_page.get_by_role("button", name="Shortcuts").click()
-    shown.get_by_label("Use single keys as shortcuts").check()
+    shown.get_by_label("Enable single-key shortcuts").check()
     shown.get_by_role("button", name="Close").click()
     staff_page.keyboard.press("j")
     expect(staff_page.locator("tr.vk-here")).to_have_count(1)
@@ -232,7 +232,7 @@ def test_lists_are_filtered_and_acted_on_without_scripts(
     page.home = staff_page.home
     _open(page, ENTRIES)
     page.locator("summary", has_text="Filters").click()
-    page.get_by_label("Step's path").fill("ship.main")
+    page.get_by_label("Step path").fill("ship.main")
     page.get_by_role("button", name="Apply").click()
     expect(page.get_by_text("1 dead letter", exact=False).first).to_be_visible()
 

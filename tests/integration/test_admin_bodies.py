@@ -257,8 +257,10 @@ def test_failures_replays_and_forks_lead_both_ways(op: Client) -> None:
     failed = rows.execution(of, "FAILED")
     others = {
         "its error workflow": rows.execution(of, failure_of=failed),
-        "a replay of it": rows.execution(of, origin=failed),
-        "a fork of it": rows.execution(of, origin=failed, origin_point="step charge.main"),
+        "a replay": rows.execution(of, origin=failed),
+        "a fork, step charge.main": rows.execution(
+            of, origin=failed, origin_point="step charge.main"
+        ),
     }
 
     html = page(op, failed.pk)

@@ -149,7 +149,7 @@ def test_who_may_not_see_payloads_sees_none_of_them_anywhere(
     for secret in ("partner.test/old", "inputs.url", "reserved", "Copy as curl"):
         assert secret not in shown, secret
     assert not re.search(r"\b990\b", shown)  # an id may contain these digits too
-    assert "Requeue with curl" in shown
+    assert "Copy requeue command" in shown
     assert client.get(f"{LETTERS}{entry.pk}/copy/requeue/").status_code == 200
     for kind in ("curl", "pytest"):
         assert client.get(f"{LETTERS}{entry.pk}/copy/{kind}/").status_code == 403
@@ -212,7 +212,7 @@ def test_test_versions_are_not_listed_as_published(op: Client, workflow: Workflo
         version.pk, version.number, version.kind = uuid7(), number, VersionKind.TEST
         version.save(force_insert=True)
 
-    panel = page(op, entry).partition("Published before it was first seen")[2]
+    panel = page(op, entry).partition("Versions published before the first failure")[2]
 
     assert re.search(r"version 1\s*<", panel)
     assert not re.search(r"version [234]\s*<", panel)

@@ -70,7 +70,7 @@ def test_a_locked_workflow_is_neither_published_nor_archived(
     for what in ("publish", "archive"):
         op.post(f"{page}/{what}/", {"reason": "x", "_form_submitted": "1"})
 
-    assert "Only `valkyr apply` publishes and archives it." in shown
+    assert "Only `valkyr apply` publishes and archives this workflow." in shown
     assert f"{page}/publish/" not in shown
     assert WorkflowVersion.objects.count() == 1
     assert Workflow.objects.get().archived_at is None

@@ -57,7 +57,7 @@ GROUPS = (
     lazy("No new dead letters in the last 24 hours."),
 )
 WORKERS_SAID = (
-    (lazy("Name"), lazy("State"), lazy("Runs now")),
+    (lazy("Name"), lazy("State"), lazy("Running now")),
     lazy(
         "No worker has reported. Start a Celery worker, or run `make up` in a checkout of Valkyr."
     ),
@@ -252,7 +252,7 @@ def _silent(kept: Facts) -> Banner | None:
             ),
             "make up",
         )
-    text = gettext("Workers have not reported for {span}. Start them all:").format(
+    text = gettext("Workers have not reported for {span}. Start all services:").format(
         span=marks.span(at - max(one.seen_at for one in own))
     )
     return Banner(text, "make up")
