@@ -248,7 +248,7 @@ def _silent(kept: Facts) -> Banner | None:
     if not own:
         return Banner(
             gettext(
-                "No worker has reported. Steps run only while a worker is live. Start all workers:"
+                "No worker has reported. Steps run only while a worker is live. Start all services:"
             ),
             "make up",
         )
