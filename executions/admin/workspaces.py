@@ -214,7 +214,7 @@ class WorkspaceAdmin(RootAdmin):
             links.listing("executions_membership", workspace=row.pk), gettext("members")
         )
 
-    @display(description=lazy("programs"))
+    @display(description=lazy("service accounts"))
     def programs(self, row: Workspace) -> Any:
         """Return a link to the workspace's service accounts."""
         address = links.listing("executions_serviceaccount", workspace=row.pk)
