@@ -197,7 +197,7 @@ class WorkspaceAdmin(RootAdmin):
     def standing(self, row: Workspace) -> Any:
         """Return a mark that says whether executions can start in the workspace."""
         if row.archived_at is None:
-            return marks.mark(gettext("open"), "door_open", "green")
+            return marks.mark(gettext("active"), "door_open", "green")
         return marks.mark(gettext("archived"), "archive", "grey")
 
     @display(description=lazy("payloads"))
