@@ -132,7 +132,7 @@ def _attempts(entry: DeadLetterEntry) -> str:
     )
     if allowed is None:
         return gettext("after {tries}").format(tries=tries)
-    return gettext("at attempt {attempts} of {allowed}").format(
+    return gettext("on attempt {attempts} of {allowed}").format(
         attempts=entry.attempts, allowed=max(allowed, entry.attempts)
     )
 

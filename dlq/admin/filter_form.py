@@ -20,7 +20,7 @@ from executions.admin.scope import scoped
 from executions.language import lazy
 from executions.models import Workflow
 
-YES_NO = [("", lazy("either")), ("yes", lazy("yes")), ("no", lazy("no"))]
+YES_NO = [("", lazy("any")), ("yes", lazy("yes")), ("no", lazy("no"))]
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
     orders = {
         "seen": (lazy("last seen"), ("last_seen", "id")),
         "open": (lazy("open dead letters"), ("open", "id")),
-        "count": (lazy("total"), ("total", "id")),
+        "count": (lazy("total dead letters"), ("total", "id")),
         "growth": (lazy("growth in 24 hours"), ("growth", "id")),
     }
     empty_text = lazy("No failures need attention.")

@@ -114,9 +114,9 @@ def _sum(hours: QuerySet[GroupHour]) -> Any:
 
 OWNERS = [("", lazy("anyone")), ("me", lazy("me")), ("nobody", lazy("nobody"))]
 GROWTH = [
-    ("", lazy("either way")),
+    ("", lazy("any")),
     ("up", lazy("more than the day before")),
-    ("down", lazy("fewer")),
+    ("down", lazy("fewer than the day before")),
 ]
 
 

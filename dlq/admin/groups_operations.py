@@ -27,7 +27,7 @@ from executions.language import lazy
 LARGEST = 2**31 - 1
 OFFERED = 100
 NAPS = {
-    "": (lazy("no time"), None),
+    "": (lazy("no time limit"), None),
     "1h": (lazy("1 hour"), timedelta(hours=1)),
     "1d": (lazy("1 day"), timedelta(days=1)),
     "7d": (lazy("7 days"), timedelta(days=7)),

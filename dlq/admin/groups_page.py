@@ -302,7 +302,7 @@ def _similar(request: HttpRequest, group: FailureGroup) -> PageSection:
         ),
         rows=[
             [
-                links.to(GROUPS, row.pk, row.exception or "failure"),
+                links.to(GROUPS, row.pk, row.exception or gettext("failure")),
                 format_html("{}<br>{}", row.workflow.name, marks.path(row.place)),
                 _alike(group, row),
                 f"{max(0, row.open):,}",

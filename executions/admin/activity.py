@@ -37,7 +37,7 @@ GROUPS = {
     "dead_letter.": lazy("dead letters"),
     "event.": lazy("events"),
     "message.": lazy("refused messages"),
-    "payload.": lazy("payloads revealed"),
+    "payload.": lazy("revealed payloads"),
     "credential.": lazy("credentials"),
     "account.": lazy("sign-ins"),
     "user.": lazy("users"),
@@ -60,7 +60,7 @@ OBJECTS = (
 class PersonFilter(TextFilter):
     """Filter by the exact name of a user or of a part of the engine."""
 
-    title = lazy("name")
+    title = lazy("actor")
     parameter_name = "who"
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
@@ -105,7 +105,7 @@ class ActionFilter(SimpleListFilter):
 class ObjectFilter(SimpleListFilter):
     """Filter by kind of object."""
 
-    title = lazy("object")
+    title = lazy("object type")
     parameter_name = "object"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
@@ -179,7 +179,7 @@ class ActivityAdmin(FactAdmin):
         """Return the name of the user or of the part of the engine; a dash if there is no name."""
         return row.actor_name or marks.EMPTY
 
-    @display(description=lazy("id"))
+    @display(description=lazy("object ID"))
     def object_link(self, row: Activity) -> Any:
         """Return the object's ID, linked to its page if there is one; a dash if there is no ID."""
         return _linked(row, marks.short(row.object_id)) if row.object_id else marks.EMPTY

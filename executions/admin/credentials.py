@@ -63,14 +63,14 @@ DELETE = AdminOperation(
 
 
 class ReachFilter(admin.SimpleListFilter):
-    """Filter credentials by their hosts: any host, or named hosts."""
+    """Filter credentials by their hosts: any host, or restricted to some hosts or none."""
 
     title = lazy("allowed hosts")
     parameter_name = "reach"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """Return both choices: any host, or named hosts."""
-        return [("any", gettext("any host")), ("named", gettext("named hosts"))]
+        """Return both choices: any host, or restricted."""
+        return [("any", gettext("any host")), ("named", gettext("restricted"))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         """Return the credentials that allow any host, or that do not, as chosen; all by default."""

@@ -169,17 +169,17 @@ class MembershipAdmin(OperatingAdmin, WritingAdmin):
         """Return the member's role as an icon and a word."""
         return role_mark(row.role)
 
-    @display(description=lazy("extra permissions"))
+    @display(description=lazy("additional permissions"))
     def beyond(self, row: Membership) -> str:
         """Return the member's permissions in addition to the role's; a dash if there are none."""
         return ", ".join(row.permissions) or marks.EMPTY
 
-    @display(description=lazy("granted by"))
+    @display(description=lazy("origin"))
     def origin(self, row: Membership) -> str:
-        """Return the origin of the role: an identity provider, "hand" or "service account"."""
+        """Return the origin of the role: an identity provider, "manual" or "service account"."""
         if getattr(row.user, "valkyr_service_account", None) is not None:
             return gettext("service account")
-        return row.source or "hand"
+        return row.source or gettext("manual")
 
     @display(description=lazy("since"))
     def since(self, row: Membership) -> Any:

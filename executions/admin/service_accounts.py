@@ -124,7 +124,7 @@ class ServiceAccountAdmin(OperatingAdmin, WritingAdmin):
         """Return a link to the account's tokens."""
         return links.link(links.listing("executions_apitoken", user=row.user_id), gettext("tokens"))
 
-    @display(description=lazy("since"))
+    @display(description=lazy("created"))
     def since(self, row: ServiceAccount) -> Any:
         """Return the time since the account was created."""
         return marks.ago(row.created_at)

@@ -46,10 +46,12 @@ from executions.states import Permission
 
 
 ACTIONS = {
-    Action.ADMINISTER: lazy("members, service accounts, tokens"),
+    Action.ADMINISTER: lazy("manage the workspace, its members, service accounts and tokens"),
     Action.AUTHOR: lazy("write and publish workflows"),
     Action.DELETE: lazy("archive workflows"),
-    Action.OPERATE: lazy("pause, cancel, roll back, decide"),
+    Action.OPERATE: lazy(
+        "pause, cancel and roll back executions, decide approvals, triage failures"
+    ),
     Action.RUN: lazy("work as a remote runner"),
     Action.TELL: lazy("publish events"),
     Action.TRIGGER: lazy("start workflows"),

@@ -111,7 +111,7 @@ class TriggerAdmin(OperatingAdmin, FactAdmin):
         """Return the time until an enabled schedule's next fire time; otherwise a dash."""
         return marks.ago(row.next_at) if row.enabled else marks.EMPTY
 
-    @display(description=lazy("since"))
+    @display(description=lazy("created"))
     def created(self, row: Trigger) -> Any:
         """Return the time since the trigger was created."""
         return marks.ago(row.created_at)

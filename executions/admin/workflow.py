@@ -303,12 +303,12 @@ class WorkflowAdmin(OperatingAdmin):
             return ()
         return FROM_CODE if obj.origin else ("git", "workspace")
 
-    @display(description=lazy("from code"))
+    @display(description=lazy("defined in"))
     def code(self, row: Workflow) -> str:
         """Return a sentence with the location of the workflow's code."""
-        return gettext("{origin_place}. Change it there, or create a copy to edit here.").format(
-            origin_place=row.origin_place
-        )
+        return gettext(
+            "{origin_place}. Change the workflow there, or create a copy to edit here."
+        ).format(origin_place=row.origin_place)
 
     @display(description=lazy("Git"))
     def git(self, row: Workflow) -> str:
@@ -432,7 +432,10 @@ class WorkflowVersionAdmin(FactAdmin):
                     (gettext("Kind"), obj.get_kind_display()),
                     (gettext("Published"), marks.ago(obj.created_at)),
                     (gettext("Published by"), str(obj.published_by or "")),
-                    (gettext("Executions"), links.link(runs, gettext("of this workflow"))),
+                    (
+                        gettext("Executions"),
+                        links.link(runs, gettext("list the workflow's executions")),
+                    ),
                     (gettext("Checksum"), marks.copyable(obj.checksum)),
                     (gettext("ID"), marks.copyable(obj.pk)),
                 ]

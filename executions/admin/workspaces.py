@@ -197,7 +197,7 @@ class WorkspaceAdmin(RootAdmin):
     def standing(self, row: Workspace) -> Any:
         """Return a mark that says whether executions can start in the workspace."""
         if row.archived_at is None:
-            return marks.mark(gettext("open"), "door_open", "green")
+            return marks.mark(gettext("active"), "door_open", "green")
         return marks.mark(gettext("archived"), "archive", "grey")
 
     @display(description=lazy("payloads"))
@@ -214,7 +214,7 @@ class WorkspaceAdmin(RootAdmin):
             links.listing("executions_membership", workspace=row.pk), gettext("members")
         )
 
-    @display(description=lazy("programs"))
+    @display(description=lazy("service accounts"))
     def programs(self, row: Workspace) -> Any:
         """Return a link to the workspace's service accounts."""
         address = links.listing("executions_serviceaccount", workspace=row.pk)

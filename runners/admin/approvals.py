@@ -8,7 +8,7 @@ from django import forms
 from django.contrib import admin
 from django.contrib.auth import get_user_model
 from django.http import HttpRequest
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 
 from executions.access import Action, powers_on
 from executions.access.actor import Actor
@@ -99,7 +99,7 @@ class DecisionFilter(TabFilter):
     default = "waiting"
     groups = {
         "waiting": ("WAITING",),
-        "decided": ("PENDING", "RUNNING", "SUCCESS"),
+        gettext_noop("decided"): ("PENDING", "RUNNING", "SUCCESS"),
         "cancelled": ("CANCELLED",),
     }
 

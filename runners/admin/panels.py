@@ -53,7 +53,7 @@ SHOW = {"loop": lazy("Show iterations"), "map": lazy("Show items")}
 KINDS = {
     "dead": ("DLQ", lazy("dead")),
     "failed": ("FAILED", lazy("failed")),
-    "running": ("RUNNING", lazy("under way")),
+    "running": ("RUNNING", lazy("running")),
     "waiting": ("WAITING", lazy("waiting")),
     "cancelled": ("CANCELLED", lazy("cancelled")),
     "done": ("SUCCESS", lazy("done")),
@@ -292,7 +292,7 @@ ABOVE = {
 }
 BELOW = {
     "parent": lazy("a child execution"),
-    "failure_of": lazy("its error workflow"),
+    "failure_of": lazy("its error execution"),
     "origin": "",  # a fork or a replay, as the row says
 }
 COLUMNS = (

@@ -52,7 +52,7 @@ NAMES = {
     WaitKind.APPROVAL: lazy("approval"),
     WaitKind.EVENT: lazy("an event"),
     WaitKind.CALLBACK: lazy("a callback"),
-    WaitKind.CHILD: lazy("its child"),
+    WaitKind.CHILD: lazy("its child execution"),
     WaitKind.CIRCUIT: lazy("its target, whose circuit was open"),
     WaitKind.QUOTA: lazy("a quota"),
 }
@@ -95,7 +95,7 @@ def waited_of(run: Run, wake: Mapping[str, Any]) -> str:
         return gettext("Waited {span} for a timer").format(span=span)
     text = gettext("Waited {span} for {what}").format(span=span, what=NAMES[kind])
     if wake.get("by") == "timer" and kind not in HOLDS:
-        return gettext("{text}, without success").format(text=text)
+        return gettext("{text} and timed out").format(text=text)
     decision = wake.get("decision")
     if not decision:
         return text

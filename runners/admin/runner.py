@@ -58,7 +58,7 @@ class RunnerAdmin(FactAdmin):
         """Return how long ago the worker started."""
         return marks.ago(row.started_at)
 
-    @display(description=lazy("seen"))
+    @display(description=lazy("last seen"))
     def seen(self, row: Runner) -> Any:
         """Return how long ago the worker sent its last heartbeat."""
         return marks.ago(row.seen_at)

@@ -256,7 +256,7 @@ def test_failures_replays_and_forks_lead_both_ways(op: Client) -> None:
     of = rows.workflow()
     failed = rows.execution(of, "FAILED")
     others = {
-        "its error workflow": rows.execution(of, failure_of=failed),
+        "its error execution": rows.execution(of, failure_of=failed),
         "a replay": rows.execution(of, origin=failed),
         "a fork, step charge.main": rows.execution(
             of, origin=failed, origin_point="step charge.main"
@@ -272,7 +272,7 @@ def test_failures_replays_and_forks_lead_both_ways(op: Client) -> None:
         back = page(op, other.pk)
         assert reverse("admin:executions_workflowexecution_change", args=[failed.pk]) in back
     assert "the execution whose failure started it" in words(
-        page(op, others["its error workflow"].pk)
+        page(op, others["its error execution"].pk)
     )
 
 

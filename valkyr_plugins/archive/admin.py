@@ -8,7 +8,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.template.defaultfilters import filesizeformat
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 
 from executions.public.access import Actor, Operation, record
 from executions.public.admin import (
@@ -53,7 +53,7 @@ class FileStates(TabFilter):
     field = "state"
     groups = {
         "stored": (FileState.STORED,),
-        "unfinished": (FileState.WRITING, FileState.DELETING),
+        gettext_noop("unfinished"): (FileState.WRITING, FileState.DELETING),
     }
 
 
@@ -143,8 +143,8 @@ RESTORE = AdminOperation(
     icon="unarchive",
     done=lazy("restored"),
     question=lazy(
-        "Puts the execution back with its runs, so that you can replay and fork it. Retention "
-        "deletes it again later; it stays in the archive."
+        "Restores the execution and its runs, so that you can replay and fork it. Retention "
+        "deletes the execution again later, but the archive keeps it."
     ),
     primary=True,
     bulk=False,

@@ -126,7 +126,7 @@ class CircuitBreakerAdmin(OperatingAdmin, FactAdmin):
         """Return the number of counted failures; a dash if there are none."""
         return str(row.failures) if row.failures else marks.EMPTY
 
-    @display(description=lazy("held"))
+    @display(description=lazy("steps held"))
     def held(self, row: Any) -> str:
         """Return the number of steps that the circuit holds; a dash if there are none."""
         return f"{row.waits:,}" if row.waits else marks.EMPTY

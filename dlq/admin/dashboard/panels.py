@@ -53,7 +53,7 @@ def panels(kept: Facts) -> list[list[PageSection]]:
 
 # headers, and the text of an empty panel
 GROUPS = (
-    (lazy("Failure"), "24 h", "24 h before", lazy("Last seen")),
+    (lazy("Failure"), lazy("24 h"), lazy("24 h before"), lazy("Last seen")),
     lazy("No new dead letters in the last 24 hours."),
 )
 WORKERS_SAID = (
@@ -152,7 +152,7 @@ def _step(step: Step, now: datetime) -> SafeString:
     execution = links.to("executions_workflowexecution", step.execution_id, step.workflow)
     run = links.to("runners_run", step.run_id, marks.path(step.path))
     since = marks.span(now - step.since) if step.since else marks.EMPTY
-    return format_html("{}, {} for {}", execution, run, since)
+    return format_html(gettext("{}, {} for {}"), execution, run, since)
 
 
 def _failure_rows(kept: Facts) -> list[list[Cell]]:

@@ -78,7 +78,7 @@ def _failures(kept: Facts, now: datetime) -> Iterator[HomeProblem]:
         text = ngettext("{number} open dead letter", "{number} open dead letters", kept["open"])
         address = links.listing("dlq_deadletterentry", resolution="open")
         yield HomeProblem(text.format(number=_number(kept["open"])), "inbox", address,
-                      _for(kept["oldest"], now))  # fmt: skip
+                      _oldest(kept["oldest"], now))  # fmt: skip
 
 
 def _sections(kept: Facts) -> Iterator[HomeProblem]:
@@ -98,7 +98,7 @@ def _stuck(kept: Facts, now: datetime) -> Iterator[HomeProblem]:
             yield HomeProblem(
                 text.format(name=queue.name, number=number), "hourglass_empty",
                 addresses.admin("runners_run_blocked"),
-                _for(queue.oldest, now),
+                _oldest(queue.oldest, now),
             )  # fmt: skip
     for state, icon, texts in (
         ("waiting", "hourglass_empty", _waiting(kept["waiting"] or 0)),
@@ -108,7 +108,7 @@ def _stuck(kept: Facts, now: datetime) -> Iterator[HomeProblem]:
             address = links.listing("executions_workflowexecution", state=state)
             oldest = kept["first_waiting"] if state == "waiting" else None
             yield HomeProblem(texts.format(number=_number(kept[state])), icon, address,
-                          _for(oldest, now))  # fmt: skip
+                          _oldest(oldest, now))  # fmt: skip
     if kept["approvals"]:
         text = ngettext("{number} approval waits for a decision",
                         "{number} approvals wait for a decision", kept["approvals"])  # fmt: skip
@@ -118,7 +118,8 @@ def _stuck(kept: Facts, now: datetime) -> Iterator[HomeProblem]:
         if trigger.next_at and now - trigger.next_at > LATE:
             text = gettext("The schedule of {workflow} is late").format(workflow=trigger.workflow)
             address = links.page("executions_trigger", trigger.pk)
-            yield HomeProblem(text, "alarm", address, _for(trigger.next_at, now))
+            late = gettext("for {span}").format(span=marks.span(now - trigger.next_at))
+            yield HomeProblem(text, "alarm", address, late)
 
 
 def _waiting(number: int) -> str:
@@ -134,7 +135,7 @@ def _number(count: int) -> str:
     return f"{count:,}+" if count >= BOUND else f"{count:,}"
 
 
-def _for(since: datetime | None, now: datetime) -> str:
+def _oldest(since: datetime | None, now: datetime) -> str:
     if since is None:
         return ""
-    return gettext("the oldest for {span}").format(span=marks.span(now - since))
+    return gettext("oldest: {span}").format(span=marks.span(now - since))

@@ -61,10 +61,13 @@ HELP = {
     "enabled": lazy("When disabled, the rule detects nothing and sends nothing."),
     "url": lazy("Webhook: the URL that receives alerts."),
     "label": lazy(
-        "name:value, such as customer:big. For new and regressed failures, and old dead letters."
+        "name:value, such as customer:big. Requires that the rule notifies only about new "
+        "failures, regressed failures and old dead letters."
     ),
     "interval_seconds": lazy("Minimum seconds between notifications about the same problem."),
-    "rate_factor": lazy("Minimum ratio of the failures to the usual number for this hour."),
+    "rate_factor": lazy(
+        "Minimum ratio of the failures in an hour to the usual number at that time."
+    ),
     "rate_least": lazy("Minimum number of failures in an hour."),
     "oldest_hours": lazy("Hours that a dead letter may stay open."),
     "waiting_seconds": lazy("Seconds that work may wait for a worker."),
@@ -237,7 +240,7 @@ TEST = AdminOperation(
     icon="send",
     done=lazy("test delivered"),
     question=lazy(
-        "Sends one message now, by the saved rule, and reports whether it was delivered."
+        "Sends one message now as the saved rule specifies, and reports whether it was delivered."
     ),
     form=DialogForm,
     primary=True,
@@ -281,7 +284,7 @@ class AlertRuleAdmin(OperatingAdmin, WritingAdmin):
         (lazy("Events"), {"fields": ("kinds", "workflow_slug", "label")}),
         (lazy("Delivery"), {"fields": ("channel", "recipients", "url", "secret")}),
         (lazy("When"), {"fields": NUMBERS}),
-        (lazy("Result"), {"fields": ("noticed", "changed", "created_by")}),
+        (lazy("Details"), {"fields": ("noticed", "changed", "created_by")}),
     )
 
     class Media:
@@ -311,7 +314,7 @@ class AlertRuleAdmin(OperatingAdmin, WritingAdmin):
         """Return the rule's channel."""
         return row.get_channel_display()
 
-    @display(description=lazy("to"))
+    @display(description=lazy("recipients"))
     def to(self, row: AlertRule) -> str:
         """Return the email recipients or the webhook's address; a dash for Slack."""
         if row.channel == AlertChannel.EMAIL:

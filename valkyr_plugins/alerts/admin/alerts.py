@@ -49,7 +49,7 @@ class AlertStates(TabFilter):
     title = lazy("state")
     parameter_name = "state"
     field = "state"
-    groups = {"open": (AlertState.OPEN,), "over": (AlertState.OVER,)}
+    groups = {"open": (AlertState.OPEN,), "ended": (AlertState.OVER,)}
 
 
 class DeliveryStates(TabFilter):
@@ -99,17 +99,17 @@ class AlertAdmin(FactAdmin):
         """Return the name of the rule that raised the alert."""
         return marks.clipped(row.rule.name, 40)
 
-    @display(description=lazy("times"))
+    @display(description=lazy("count"))
     def times(self, row: Alert) -> str:
         """Return how many occurrences of the problem were counted."""
         return f"{row.count:,}"
 
-    @display(description=lazy("first"))
+    @display(description=lazy("first detected"))
     def first(self, row: Alert) -> Any:
         """Return how long ago the alert was opened."""
         return marks.ago(row.first_at)
 
-    @display(description=lazy("last"))
+    @display(description=lazy("last detected"))
     def last(self, row: Alert) -> Any:
         """Return how long ago the problem last occurred."""
         return marks.ago(row.last_at)
@@ -123,15 +123,13 @@ class AlertAdmin(FactAdmin):
                     (gettext("Kind"), self.about(obj)),
                     (
                         gettext("Link"),
-                        links.link(shown_page(obj.path), gettext("Open its page"))
-                        if obj.path
-                        else "",
+                        links.link(shown_page(obj.path), gettext("Open page")) if obj.path else "",
                     ),
                     (gettext("Rule"), _rule(obj)),
                     (gettext("Workspace"), _place(obj)),
                     (gettext("Detected"), marks.times(obj.count)),
-                    (gettext("First"), marks.ago(obj.first_at)),
-                    (gettext("Last"), marks.ago(obj.last_at)),
+                    (gettext("First detected"), marks.ago(obj.first_at)),
+                    (gettext("Last detected"), marks.ago(obj.last_at)),
                     (gettext("Notified"), marks.ago(obj.told_at)),
                     (gettext("Ended"), marks.ago(obj.over_at)),
                     (gettext("Subject"), marks.copyable(obj.subject)),
@@ -212,7 +210,7 @@ class AlertDeliveryAdmin(OperatingAdmin, FactAdmin):
         """Return the number of attempts."""
         return row.attempts
 
-    @display(description=lazy("answer"))
+    @display(description=lazy("response"))
     def status(self, row: AlertDelivery) -> Any:
         """Return the receiver's HTTP status; a dash if there is none."""
         return row.answer or marks.EMPTY
@@ -227,7 +225,7 @@ class AlertDeliveryAdmin(OperatingAdmin, FactAdmin):
         alert = (
             ""
             if obj.alert_id is None
-            else links.to("valkyr_alerts_alert", obj.alert_id, gettext("Open its page"))
+            else links.to("valkyr_alerts_alert", obj.alert_id, gettext("Open alert"))
         )
         return Page(
             [self.mark(obj)],
@@ -280,7 +278,9 @@ def _messages(alert: Alert) -> PageSection:
             )
             for row in alert.deliveries.defer("message", "log").order_by("-id")[:LATEST]
         ],
-        empty=gettext("No separate message: it was or will be reported together with others."),
+        empty=gettext(
+            "No separate message: the alert was or will be reported together with others."
+        ),
     )
 
 

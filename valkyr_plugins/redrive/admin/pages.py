@@ -8,7 +8,7 @@ from django.contrib import admin
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.urls import path, reverse
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext, gettext_noop, ngettext
 
 from dlq.public.models import DeadLetterEntry, FailureGroup
 from executions.public.access import Action, Actor, Operation
@@ -137,7 +137,7 @@ class StateFilter(TabFilter):
     parameter_name = field = "state"
     groups = {
         "running": ("RUNNING", "PAUSED", "STOPPED"),
-        "drafts": ("DRAFT",),
+        gettext_noop("drafts"): ("DRAFT",),
         "done": ("DONE",),
         "aborted": ("ABORTED",),
     }
