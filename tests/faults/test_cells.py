@@ -91,7 +91,7 @@ def test_the_status_shows_each_cells_workers(fleet: Fleet, cell: Cell) -> None:
         told = run(cell.fleet, "status")
         return told.count("workers of control, default, io") == 2
 
-    wait_until(shows_all, 60, "the lines of both cells with all queues")
+    wait_until(shows_all, 60, "the lines of both cells with all queues", lambda: told)
 
     first, second = told.splitlines()[:2]
     assert first.startswith("0 (first)"), told

@@ -54,6 +54,7 @@ def _figure(web: WebServer, name: str) -> float:
     return next(float(line.split()[1]) for line in lines if line.startswith(f"{name} "))
 
 
+@pytest.mark.quiet  # a lock is held for 3 s
 def test_it_refuses_what_can_wait_and_answers_what_cannot(
     api: httpx.Client, web: WebServer
 ) -> None:

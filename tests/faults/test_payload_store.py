@@ -251,7 +251,7 @@ def test_a_large_payload_passes_through_killed_workers_unread(
     output.
     """
     own = _store_of(storing, settings, monkeypatch)
-    passed = task("copy", **{"with": {"value": "{{ input }}"}})
+    passed = task("copy", timeoutSeconds=60, **{"with": {"value": "{{ input }}"}})
     child = publish({"tasks": [passed], "output": "{{ tasks.copy.output }}"})
     call = {"workflow": child.slug, "input": "{{ tasks.copy.output }}"}
     parent = publish(
