@@ -20,7 +20,7 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
 from executions import configuration
-from tests.support import left_out, static_files
+from tests.support import left_out, long_tests, static_files
 from tests.support.servers import TestServers
 
 # The duration of an example shows how busy the machine is, and nothing about the code.
@@ -231,8 +231,10 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if name.startswith(STARTING) == (which == "computing") else None
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the longest files first; reject test names that change from run to run."""
+    long_tests.mark(items)
     if changing := next((item.nodeid for item in items if RANDOM.search(item.nodeid)), None):
         raise pytest.UsageError(
             f"{changing}: the name of a test holds a random UUID. Workers that share the tests "
@@ -255,6 +257,12 @@ def pytest_collection_finish() -> None:
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
     gc.enable()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a long test whose time is over, before its fixtures are set up."""
+    long_tests.skip_late(item)
 
 
 class OneWorkersFiles(LoadFileScheduling):

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 from tests.conftest import LONGEST, STARTING, TOGETHER
+from tests.support.long_tests import LONG
 
 PROJECT = Path(__file__).parents[2]
 
@@ -12,6 +13,13 @@ def test_every_file_with_a_place_in_the_order_exists() -> None:
     named = {*STARTING, *LONGEST, *(name for group in TOGETHER for name in group)}
 
     assert [name for name in sorted(named) if not (PROJECT / name).exists()] == []
+
+
+def test_every_long_test_exists() -> None:
+    for name in LONG:
+        file, _, function = name.partition("::")
+        assert (PROJECT / file).exists(), name
+        assert f"def {function}" in (PROJECT / file).read_text() if function else True, name
 
 
 def test_ci_runs_every_test_that_is_marked_quiet() -> None:

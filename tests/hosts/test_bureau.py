@@ -83,7 +83,9 @@ def test_the_studio_is_below_the_prefix(bureau_host: Host) -> None:
 
 def test_nobody_is_let_in_by_the_projects_own_permissions(bureau_host: Host) -> None:
     for _ in range(2):  # its throttle allows one a day
-        answer = httpx.get(f"{bureau_host.project.url}/portal/internal/flows/v1/ModuleType", timeout=120)
+        answer = httpx.get(
+            f"{bureau_host.project.url}/portal/internal/flows/v1/ModuleType", timeout=120
+        )
 
         assert answer.status_code == 401
         assert answer.headers["Content-Type"].startswith("application/problem+json")

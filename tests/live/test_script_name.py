@@ -27,7 +27,9 @@ def test_addresses_and_the_socket_are_where_the_proxy_has_them(
     execution = start(workflow)
 
     with web_process(tmp_path / "web.log", script_name="/site") as address:
-        made = httpx.post(f"{address}/v1/Workflow", json={"name": "second"}, headers=headers, timeout=120)
+        made = httpx.post(
+            f"{address}/v1/Workflow", json={"name": "second"}, headers=headers, timeout=120
+        )
         page = httpx.get(f"{address}/studio/", timeout=120)
         watched = f"{address}/v1/vaiworkflow/subscribe/{workflow.pk}".replace("http", "ws", 1)
         with connect(watched, additional_headers=headers, open_timeout=30) as socket:
