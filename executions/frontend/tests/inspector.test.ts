@@ -146,4 +146,10 @@ it("running settings show the module's own as defaults, and only credentials tha
     credential: { enum: ["shop", "crm"] },
   });
   expect(schema.properties).not.toHaveProperty("circuitWaitSeconds");
+  expect(runningSchema(workflow, undefined, secrets, kinds).properties).toMatchObject({
+    credential: {
+      description: "One of the workspace's credentials.",
+      enum: ["shop", "key", "crm"],
+    },
+  });
 });

@@ -512,6 +512,7 @@ export const de = {
   "inspector.moduleThatUndoesTheTask": "Modul, das die Aufgabe zurücknimmt",
   "inspector.addAnUndoStep": "Rücknahme-Schritt hinzufügen…",
   "inspector.oneOfTheWorkspacesCredentials": "Zugangsdaten des Arbeitsbereichs vom Typ {types}.",
+  "inspector.oneOfTheWorkspacesCredentialsOfAnyType": "Zugangsdaten des Arbeitsbereichs.",
   "inspector.or": "{one} oder {other}",
   "inspector.whatIt": "Beschreiben Sie den Zweck des Workflows.",
   "inspector.slug": "Kürzel",

@@ -498,6 +498,7 @@ export const en = {
   "inspector.moduleThatUndoesTheTask": "Module that undoes the task",
   "inspector.addAnUndoStep": "Add an undo step…",
   "inspector.oneOfTheWorkspacesCredentials": "One of the workspace's credentials of type {types}.",
+  "inspector.oneOfTheWorkspacesCredentialsOfAnyType": "One of the workspace's credentials.",
   "inspector.or": "{one} or {other}",
   "inspector.whatIt": "Describe the purpose of the workflow.",
   "inspector.slug": "Slug",

@@ -505,6 +505,8 @@ export const es = {
   "inspector.addAnUndoStep": "Añadir un paso para deshacer…",
   "inspector.oneOfTheWorkspacesCredentials":
     "Una de las credenciales del espacio de trabajo de tipo {types}.",
+  "inspector.oneOfTheWorkspacesCredentialsOfAnyType":
+    "Una de las credenciales del espacio de trabajo.",
   "inspector.or": "{one} o {other}",
   "inspector.whatIt": "Describa el propósito del flujo.",
   "inspector.slug": "Slug",
