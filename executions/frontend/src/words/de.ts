@@ -426,6 +426,8 @@ export const de = {
   "inspector.pinnedOutput": "Angeheftete Ausgabe von {task}",
   "inspector.pin": "Anheften",
   "inspector.theWholeOutputIsStillBeing": "Die ganze Ausgabe wird geladen…",
+  "inspector.theWholeOutputCouldNotBeLoaded":
+    "Die ganze Ausgabe konnte nicht geladen werden: {reason} Schließen Sie diesen Dialog und versuchen Sie es erneut, oder geben Sie die Ausgabe ein.",
   "inspector.aTestRunGivesThisInstead":
     "Ein Testlauf verwendet diese Ausgabe, statt die Aufgabe auszuführen.",
   "inspector.outputAsJson": "Ausgabe als JSON",

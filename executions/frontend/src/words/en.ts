@@ -414,6 +414,8 @@ export const en = {
   "inspector.pinnedOutput": "Pinned output of {task}",
   "inspector.pin": "Pin",
   "inspector.theWholeOutputIsStillBeing": "Loading the full output…",
+  "inspector.theWholeOutputCouldNotBeLoaded":
+    "The full output could not be loaded: {reason} Close this dialog and try again, or enter the output.",
   "inspector.aTestRunGivesThisInstead": "A test run uses this output instead of running the task.",
   "inspector.outputAsJson": "Output as JSON",
   "inspector.theBrowserDoesNotLet": "The browser did not allow copying.",

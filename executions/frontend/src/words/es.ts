@@ -418,6 +418,8 @@ export const es = {
   "inspector.pinnedOutput": "Salida fijada de {task}",
   "inspector.pin": "Fijar",
   "inspector.theWholeOutputIsStillBeing": "Cargando la salida completa…",
+  "inspector.theWholeOutputCouldNotBeLoaded":
+    "No se pudo cargar la salida completa: {reason} Cierre este diálogo e inténtelo de nuevo, o introduzca la salida.",
   "inspector.aTestRunGivesThisInstead":
     "Una ejecución de prueba usa esta salida en lugar de ejecutar la tarea.",
   "inspector.outputAsJson": "Salida como JSON",
