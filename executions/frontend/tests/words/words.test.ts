@@ -1,4 +1,7 @@
+import { createElement } from "react";
+import { renderToString } from "react-dom/server";
 import { afterEach, describe, expect, it } from "vitest";
+import { NoteTools } from "../../src/canvas/NoteNode";
 import { took } from "../../src/monitor/times";
 import { de } from "../../src/words/de";
 import { en } from "../../src/words/en";
@@ -80,6 +83,22 @@ describe("the language", () => {
     expect(said).toEqual(["1,234,567.5", "1.234.567,5", "12,34,567.5"]);
     await speak("de");
     expect(took(2410)).toBe("2,41\u00a0s");
+  });
+});
+
+describe("the canvas", () => {
+  it("names the colours of notes in the language", async () => {
+    const note = { id: "n", x: 0, y: 0, w: 140, h: 70, text: "" };
+    const tools = () => createElement(NoteTools, { data: { body: [], note }, onWrite: () => {} });
+    const names = () =>
+      [...renderToString(tools()).matchAll(/aria-label="([^"]*)" title="\1" aria-pressed/g)]
+        .map(([, name]) => name)
+        .join(", ");
+    expect(await inEvery(names)).toEqual([
+      "Yellow, Blue, Green, Pink, Grey",
+      "Gelb, Blau, Grün, Rosa, Grau",
+      "Amarillo, Azul, Verde, Rosa, Gris",
+    ]);
   });
 });
 
