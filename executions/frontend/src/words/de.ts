@@ -119,6 +119,10 @@ export const de = {
   "canvas.flowNodeKeys":
     "Drücken Sie Eingabe oder Leertaste, um einen Knoten auszuwählen. Mit Escape brechen Sie ab. Wenn Sie den Workflow ändern dürfen, verschieben Sie den ausgewählten Knoten mit den Pfeiltasten und entfernen ihn mit Entf.",
   "canvas.flowMoved": "Ausgewählter Knoten verschoben ({direction}). Neue Position, x: {x}, y: {y}",
+  "canvas.flowUp": "nach oben",
+  "canvas.flowDown": "nach unten",
+  "canvas.flowLeft": "nach links",
+  "canvas.flowRight": "nach rechts",
   "canvas.flowEdge":
     "Drücken Sie Eingabe oder Leertaste, um eine Kante auszuwählen. Mit Escape brechen Sie ab. Wenn Sie den Workflow ändern dürfen, entfernen Sie die ausgewählte Kante mit Entf.",
   "canvas.flowHandle": "Anschluss",

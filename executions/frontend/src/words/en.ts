@@ -116,6 +116,10 @@ export const en = {
   "canvas.flowNodeKeys":
     "Press Enter or Space to select a node, and Escape to cancel. If you can change the workflow, use the arrow keys to move the selected node, and Delete to remove it.",
   "canvas.flowMoved": "Moved selected node {direction}. New position, x: {x}, y: {y}",
+  "canvas.flowUp": "up",
+  "canvas.flowDown": "down",
+  "canvas.flowLeft": "left",
+  "canvas.flowRight": "right",
   "canvas.flowEdge":
     "Press Enter or Space to select an edge, and Escape to cancel. If you can change the workflow, press Delete to remove the selected edge.",
   "canvas.flowHandle": "Handle",

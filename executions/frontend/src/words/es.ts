@@ -118,6 +118,10 @@ export const es = {
   "canvas.flowNodeKeys":
     "Pulse Intro o Espacio para seleccionar un nodo y Escape para cancelar. Si puede modificar el flujo, mueva el nodo seleccionado con las flechas y quítelo con Supr.",
   "canvas.flowMoved": "Nodo seleccionado movido ({direction}). Nueva posición, x: {x}, y: {y}",
+  "canvas.flowUp": "hacia arriba",
+  "canvas.flowDown": "hacia abajo",
+  "canvas.flowLeft": "hacia la izquierda",
+  "canvas.flowRight": "hacia la derecha",
   "canvas.flowEdge":
     "Pulse Intro o Espacio para seleccionar una arista y Escape para cancelar. Si puede modificar el flujo, quite la arista seleccionada con Supr.",
   "canvas.flowHandle": "Conector",
