@@ -237,6 +237,8 @@ export const de = {
   "expressions.howOftenThisStepWasTried": "die Nummer des Versuchs dieses Schritts",
   "expressions.credentialsOfTheWorkspace": "Zugangsdaten des Arbeitsbereichs",
   "expressions.variable": "Variable",
+  "expressions.variables": "Variablen",
+  "expressions.field": "Feld",
 
   // forms
   "forms.required": "erforderlich",

@@ -233,6 +233,8 @@ export const en = {
   "expressions.howOftenThisStepWasTried": "the attempt number of this step",
   "expressions.credentialsOfTheWorkspace": "credentials of the workspace",
   "expressions.variable": "variable",
+  "expressions.variables": "variables",
+  "expressions.field": "field",
 
   // forms
   "forms.required": "required",

@@ -235,6 +235,8 @@ export const es = {
   "expressions.howOftenThisStepWasTried": "el número de intento de este paso",
   "expressions.credentialsOfTheWorkspace": "credenciales del espacio de trabajo",
   "expressions.variable": "variable",
+  "expressions.variables": "variables",
+  "expressions.field": "campo",
 
   // forms
   "forms.required": "obligatorio",
