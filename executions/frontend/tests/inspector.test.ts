@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ModuleType } from "../src/api/shapes";
 import type { Definition, JsonObject, Task } from "../src/document/types";
-import { aligned } from "../src/inspector/aligning";
+import { aligned, tooFew } from "../src/inspector/aligning";
 import { withAdded, withMoved, withoutModule } from "../src/inspector/task/chaining";
 import { runningSchema } from "../src/inspector/task/runningSchema";
 import {
@@ -116,6 +116,14 @@ it("tasks are aligned by their edges and at even distances", () => {
   expect(aligned(places, "left").get("c")).toEqual({ x: 0, y: 20 });
   expect(aligned(places, "top").get("b")).toEqual({ x: 50, y: 10 });
   expect(aligned(places, "across").get("b")).toEqual({ x: 100, y: 30 });
+});
+
+it("two tasks are aligned, and three are distributed", () => {
+  expect(tooFew(1, "left")).toBe("Select at least two tasks.");
+  expect(tooFew(2, "top")).toBeUndefined();
+  expect(tooFew(1, "down")).toBe("Select at least two tasks.");
+  expect(tooFew(2, "across")).toBe("Select at least three tasks.");
+  expect(tooFew(3, "down")).toBeUndefined();
 });
 
 it("running settings show the module's own as defaults, and only credentials that fit", () => {

@@ -366,6 +366,7 @@ export const de = {
   "inspector.evenDistancesAcross": "Waagrecht verteilen",
   "inspector.evenDistancesDown": "Senkrecht verteilen",
   "inspector.selectTwoTasksOrMore": "Wählen Sie mindestens zwei Aufgaben.",
+  "inspector.selectThreeTasksOrMore": "Wählen Sie mindestens drei Aufgaben.",
   "inspector.deleted": "Gelöscht",
   "inspector.selection": "Auswahl",
   "inspector.selected": "{things} ausgewählt",

@@ -359,6 +359,7 @@ export const en = {
   "inspector.evenDistancesAcross": "Distribute horizontally",
   "inspector.evenDistancesDown": "Distribute vertically",
   "inspector.selectTwoTasksOrMore": "Select at least two tasks.",
+  "inspector.selectThreeTasksOrMore": "Select at least three tasks.",
   "inspector.deleted": "Deleted",
   "inspector.selection": "Selection",
   "inspector.selected": "{things} selected",

@@ -364,6 +364,7 @@ export const es = {
   "inspector.evenDistancesAcross": "Distribuir en horizontal",
   "inspector.evenDistancesDown": "Distribuir en vertical",
   "inspector.selectTwoTasksOrMore": "Seleccione al menos dos tareas.",
+  "inspector.selectThreeTasksOrMore": "Seleccione al menos tres tareas.",
   "inspector.deleted": "Eliminado",
   "inspector.selection": "Selección",
   "inspector.selected": "Seleccionado: {things}",
