@@ -1070,7 +1070,6 @@ export const de = {
   "saving.overwriteTheirs": "Gespeicherten Entwurf überschreiben",
   "saving.confirmFirstThatYouHaveSeen":
     "Bestätigen Sie, dass Sie die Änderungen geprüft haben, die verloren gingen.",
-  "saving.copy": "{name} (Kopie)",
   "saving.somebodyElse": "Ein anderer Benutzer",
   "saving.savedAnother": "{who} speicherte diesen Entwurf, nachdem Sie ihn geöffnet hatten.",
   "saving.savedAnotherAt":

@@ -1035,7 +1035,6 @@ export const en = {
   "saving.overwriteTheirs": "Overwrite saved draft",
   "saving.confirmFirstThatYouHaveSeen":
     "Confirm that you have reviewed the changes that would be lost.",
-  "saving.copy": "{name} (copy)",
   "saving.somebodyElse": "Another user",
   "saving.savedAnother": "{who} saved this draft after you opened it.",
   "saving.savedAnotherAt": "{who} saved this draft at {time}, after you opened it.",

@@ -1056,7 +1056,6 @@ export const es = {
   "saving.iHaveSeenWhatWould": "He revisado los cambios que se perderían",
   "saving.overwriteTheirs": "Sobrescribir el borrador guardado",
   "saving.confirmFirstThatYouHaveSeen": "Confirme que ha revisado los cambios que se perderían.",
-  "saving.copy": "{name} (copia)",
   "saving.somebodyElse": "Otro usuario",
   "saving.savedAnother": "{who} guardó este borrador después de que usted lo abriera.",
   "saving.savedAnotherAt":
