@@ -916,6 +916,7 @@ export const de = {
   "problems.warnings": { one: "{count} Warnung", other: "{count} Warnungen" },
   "problems.or": "{one} oder {other}",
   "problems.isLess": "{value} ist kleiner als {bound}",
+  "problems.isNotGreater": "{value} ist nicht größer als {bound}",
   "problems.isGreater": "{value} ist größer als {bound}",
   "problems.isGreaterOrEqual": "{value} ist größer oder gleich {bound}",
   "problems.isTooShort": "der Text ist zu kurz ({length} < {bound})",

@@ -887,6 +887,7 @@ export const en = {
   "problems.warnings": { one: "{count} warning", other: "{count} warnings" },
   "problems.or": "{one} or {other}",
   "problems.isLess": "{value} is less than {bound}",
+  "problems.isNotGreater": "{value} is not greater than {bound}",
   "problems.isGreater": "{value} is greater than {bound}",
   "problems.isGreaterOrEqual": "{value} is greater than or equal to {bound}",
   "problems.isTooShort": "the string is too short ({length} < {bound})",

@@ -906,6 +906,7 @@ export const es = {
   "problems.warnings": { one: "{count} advertencia", other: "{count} advertencias" },
   "problems.or": "{one} o {other}",
   "problems.isLess": "{value} es menor que {bound}",
+  "problems.isNotGreater": "{value} no es mayor que {bound}",
   "problems.isGreater": "{value} es mayor que {bound}",
   "problems.isGreaterOrEqual": "{value} es mayor o igual que {bound}",
   "problems.isTooShort": "el texto es demasiado corto ({length} < {bound})",
