@@ -32,6 +32,12 @@ test("bounds are told as people say them, of unions the branch that fits", () =>
   expect(ofRequest({ url: "u", tries: 900 })).toEqual([
     "get:with.tries value 900 is greater than 300",
   ]);
+  expect(ofRequest({ url: "u", seconds: 0 })).toEqual([
+    "get:with.seconds value 0 is not greater than 0",
+  ]);
+  expect(ofRequest({ url: "u", seconds: 60 })).toEqual([
+    "get:with.seconds value 60 is greater than or equal to 60",
+  ]);
   expect(ofRequest({ url: "u", tries: true })).toEqual([
     "get:with.tries type expected a whole number or null, found true",
   ]);

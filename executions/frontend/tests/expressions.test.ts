@@ -9,6 +9,7 @@ import { holdsTemplate, preview } from "../src/expressions/preview";
 import { namesFor, type Surroundings } from "../src/expressions/scope";
 import { pathsIn, scopeFor } from "../src/expressions/scopeFor";
 import { readable } from "../src/expressions/upstream";
+import { speak } from "../src/words/language";
 
 /** The text without its `|`, and where that stood. */
 function at(marked: string): [string, number] {
@@ -224,6 +225,16 @@ describe("what templates may name", () => {
     expect(children("fetch", ["secrets"])).toEqual(["shop", "key"]);
     expect(children("fetch", ["secrets", "shop"])).toEqual(["username", "password"]);
     expect(namesFor(AROUND, { path: "last" }).map((one) => one.step)).not.toContain("secrets");
+  });
+
+  it("are described in the language of the page", async () => {
+    await speak("de");
+    const names = namesFor(AROUND, { path: "fetch" });
+    await speak("en");
+    expect(find(names, ["vars"])?.about).toBe("Variablen");
+    await speak("es");
+    expect(find(names, ["secrets", "shop", "password"])?.about).toBe("campo");
+    await speak("en");
   });
 
   it("are all tasks for the workflow's output", () => {

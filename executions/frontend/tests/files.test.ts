@@ -2,8 +2,9 @@ import { describe, expect, it } from "vitest";
 import { emptyDocument } from "../src/document/reading";
 import { relative } from "../src/home/times";
 import { nextCursor } from "../src/home/workflows";
-import { queryOf } from "../src/transfer/creating";
+import { copyName, queryOf } from "../src/transfer/creating";
 import { fileName, recognised, written } from "../src/transfer/files";
+import { speak } from "../src/words/language";
 
 const kinds = (text: string): string[] => recognised(text, "orders.json").map((one) => one.kind);
 const N8N = { name: "Mine", nodes: [{ type: "n8n-nodes-base.set", name: "Set" }], connections: {} };
@@ -73,4 +74,14 @@ describe("the list's addresses and times", () => {
     expect(relative("2026-01-01T23:57:00Z", now)).toBe("3 minutes ago");
     expect(relative("2026-01-01T00:00:00Z", now)).toBe("yesterday");
   });
+});
+
+it("the name of a copy is short enough for the server, in every language", async () => {
+  for (const tag of ["en", "de", "es"]) {
+    await speak(tag);
+    expect([...copyName("🚚".repeat(200))].length).toBeLessThanOrEqual(200);
+  }
+  await speak("en");
+  expect(copyName("Orders")).toBe("Orders (copy)");
+  expect(copyName("🚚".repeat(200))).toBe(`${"🚚".repeat(190)} (copy)`);
 });

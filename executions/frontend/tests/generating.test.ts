@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { draftOf } from "../src/generating/answer";
 import { promptFor } from "../src/generating/prompt";
+import type { Parsed } from "../src/yaml/parsing";
 import { moduleType } from "./modules";
 
 const YAML = "schema: valkyr/1\nname: orders\ntasks:\n  - id: a\n    use: flow.noop\nedges: []";
@@ -30,4 +31,9 @@ test("an answer is a draft under the workflow's own name, with or without fences
 test("an answer that is no workflow says why", () => {
   expect(draftOf("I cannot help with that.", "mine")).toBe("a definition must be an object");
   expect(draftOf("tasks:\n  - name: b\n", "mine")).toBe('"id" is required');
+  expect(draftOf("", "mine")).toBe("a definition must be an object");
+  expect(draftOf("a: [", "mine")).toMatch(/^Flow sequence/);
+  // @ts-expect-error a text that is not a workflow has at least one mistake
+  const none: Parsed = { ok: false, mistakes: [] };
+  expect(none.ok).toBe(false);
 });

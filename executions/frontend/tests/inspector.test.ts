@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ModuleType } from "../src/api/shapes";
 import type { Definition, JsonObject, Task } from "../src/document/types";
-import { aligned } from "../src/inspector/aligning";
+import { aligned, tooFew } from "../src/inspector/aligning";
 import { withAdded, withMoved, withoutModule } from "../src/inspector/task/chaining";
 import { runningSchema } from "../src/inspector/task/runningSchema";
 import {
@@ -118,6 +118,14 @@ it("tasks are aligned by their edges and at even distances", () => {
   expect(aligned(places, "across").get("b")).toEqual({ x: 100, y: 30 });
 });
 
+it("two tasks are aligned, and three are distributed", () => {
+  expect(tooFew(1, "left")).toBe("Select at least two tasks.");
+  expect(tooFew(2, "top")).toBeUndefined();
+  expect(tooFew(1, "down")).toBe("Select at least two tasks.");
+  expect(tooFew(2, "across")).toBe("Select at least three tasks.");
+  expect(tooFew(3, "down")).toBeUndefined();
+});
+
 it("running settings show the module's own as defaults, and only credentials that fit", () => {
   const properties: JsonObject = JSON.parse(`{
     "retry": {"description": "d", "else": {"then": {"enum": ["none", "standard"]}}},
@@ -146,4 +154,10 @@ it("running settings show the module's own as defaults, and only credentials tha
     credential: { enum: ["shop", "crm"] },
   });
   expect(schema.properties).not.toHaveProperty("circuitWaitSeconds");
+  expect(runningSchema(workflow, undefined, secrets, kinds).properties).toMatchObject({
+    credential: {
+      description: "One of the workspace's credentials.",
+      enum: ["shop", "key", "crm"],
+    },
+  });
 });

@@ -42,6 +42,7 @@ export const TYPES: ReadonlyMap<string, ModuleType> = new Map(
         url: { type: "string", maxLength: 40 },
         method: { enum: ["GET", "POST"] },
         maxBytes: { type: "integer", maximum: 300 },
+        seconds: { type: "number", exclusiveMinimum: 0, exclusiveMaximum: 60 },
         tries: {
           anyOf: [{ type: "integer", minimum: 0, maximum: 300 }, { type: "null" }],
         },

@@ -3,13 +3,13 @@ import { memo, useEffect, useRef } from "react";
 import { changeNotes } from "../document/edits";
 import type { Note } from "../document/types";
 import { Button } from "../shared/Button";
+import { COLOURS, colourName } from "../shared/noteColours";
 import { useStudio } from "../store/studio";
 import { t } from "../words/t";
 import { removeSelected } from "./commands";
 import type { NoteData, NoteNode as Shown } from "./graph";
 import { useWriting } from "./writing";
 
-const COLOURS: readonly NonNullable<Note["color"]>[] = ["yellow", "blue", "green", "pink", "grey"];
 export const LEAST_NOTE = { w: 140, h: 70 };
 
 /** A note on the canvas: words for who reads the workflow; it is never run. */
@@ -32,7 +32,7 @@ export const NoteNode = memo(function NoteNode({ id, data, selected }: NodeProps
         minWidth={LEAST_NOTE.w}
         minHeight={LEAST_NOTE.h}
       />
-      {selected && canEdit && <Tools data={data} onWrite={write} />}
+      {selected && canEdit && <NoteTools data={data} onWrite={write} />}
       {writing ? (
         <Text data={data} onDone={() => useWriting.setState({ note: null })} />
       ) : (
@@ -42,7 +42,8 @@ export const NoteNode = memo(function NoteNode({ id, data, selected }: NodeProps
   );
 });
 
-function Tools({ data, onWrite }: { data: NoteData; onWrite: () => void }) {
+/** The buttons of a selected note: edit its text, choose its colour, delete it. */
+export function NoteTools({ data, onWrite }: { data: NoteData; onWrite: () => void }) {
   const now = data.note.color ?? "yellow";
   return (
     <fieldset className="note-tools nodrag nopan" aria-label={t("canvas.note")}>
@@ -52,8 +53,8 @@ function Tools({ data, onWrite }: { data: NoteData; onWrite: () => void }) {
           key={color}
           type="button"
           className={`swatch ${color}`}
-          aria-label={color}
-          title={color}
+          aria-label={colourName(color)}
+          title={colourName(color)}
           aria-pressed={now === color}
           onClick={() => change(data, (note) => ({ ...note, color }))}
         />

@@ -8,11 +8,11 @@ import {
   useStore,
 } from "@xyflow/react";
 import { type CSSProperties, type MouseEvent, useEffect, useMemo } from "react";
-import { t } from "../words/t";
 import type { CanvasLine, CanvasNode } from "./graph";
 import { Line } from "./Line";
 import { NoteNode } from "./NoteNode";
 import { nodeAt, Overview } from "./Overview";
+import { SPOKEN } from "./spoken";
 import { ContainerNode, TaskNode } from "./TaskNode";
 import { begin, FAR, type Flow, pointOf, setFlow } from "./viewport";
 import "./canvas.css";
@@ -28,15 +28,6 @@ const DEFAULTS: DefaultEdgeOptions = {
 const MANY = { edited: 1000, looked: 300 };
 /** Below this zoom what is to be read of cards has a size of its own. */
 const SMALL = 0.62;
-
-/** What React Flow itself says to who hears the page. */
-const SPOKEN: ReactFlowProps["ariaLabelConfig"] = {
-  "node.a11yDescription.default": t("canvas.flowNode"),
-  "node.a11yDescription.keyboardDisabled": t("canvas.flowNodeKeys"),
-  "node.a11yDescription.ariaLiveMessage": (moved) => t("canvas.flowMoved", moved),
-  "edge.a11yDescription.default": t("canvas.flowEdge"),
-  "handle.ariaLabel": t("canvas.flowHandle"),
-};
 
 interface Props extends ReactFlowProps<CanvasNode, CanvasLine> {
   nodes: CanvasNode[];

@@ -51,7 +51,11 @@ export function namesFor(around: Surroundings, place: Place): Name[] {
   const task = place.path === null ? undefined : taskAt(document, place.path);
   return [
     nameOf("input", t("expressions.thePayload"), seen.payload, document.input ?? {}),
-    { step: "vars", about: "variables", children: () => variables(document, seen) },
+    {
+      step: "vars",
+      about: t("expressions.variables"),
+      children: () => variables(document, seen),
+    },
     {
       step: "tasks",
       about: t("expressions.earlierTasks"),
@@ -160,7 +164,7 @@ function secrets(around: Surroundings, task: Task | undefined, module: number): 
 }
 
 function secret({ name, type, fields }: Secret): Name {
-  const below = fields.map((field) => ({ step: field, about: "field" }));
+  const below = fields.map((field) => ({ step: field, about: t("expressions.field") }));
   return { step: name, about: type, children: type === "secret" ? undefined : () => below };
 }
 

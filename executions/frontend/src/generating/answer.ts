@@ -7,6 +7,6 @@ import { parsed } from "../yaml/parsing";
 export function draftOf(answer: string, name: string): Definition | string {
   const fenced = /```(?:ya?ml|json)?[ \t]*\n([\s\S]*?)\n?```/.exec(answer);
   const found = parsed(fenced?.[1] ?? answer);
-  if (!found.ok) return found.mistakes[0]?.message ?? "?";
+  if (!found.ok) return found.mistakes[0].message;
   return { ...read(found.document, name), name };
 }

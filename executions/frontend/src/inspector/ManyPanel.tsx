@@ -8,7 +8,7 @@ import { useRefusal } from "../store/readOnly";
 import type { Selection } from "../store/selection";
 import { useStudio } from "../store/studio";
 import { t } from "../words/t";
-import { type Alignment, aligned } from "./aligning";
+import { type Alignment, aligned, tooFew } from "./aligning";
 
 const WAYS: readonly [Alignment, string, string][] = [
   ["left", t("inspector.alignLeftEdges"), "align_horizontal_left"],
@@ -23,7 +23,6 @@ export function ManyPanel() {
   const { edit, select } = useStudio.getState();
   const refusal = useRefusal();
   const { tasks } = selection;
-  const few = tasks.length < 2 ? t("inspector.selectTwoTasksOrMore") : undefined;
   const remove = (): void => {
     edit((document) => without(document, selection));
     select({});
@@ -39,7 +38,7 @@ export function ManyPanel() {
             bare
             icon={icon}
             label={label}
-            refusal={refusal ?? few}
+            refusal={refusal ?? tooFew(tasks.length, way)}
             onClick={() =>
               edit((document) => moveTasks(document, aligned(placesOf(document, tasks), way)))
             }

@@ -3,20 +3,11 @@ import { changeNotes } from "../document/edits";
 import { bodyAt } from "../document/paths";
 import type { Note } from "../document/types";
 import { Button } from "../shared/Button";
+import { COLOURS, colourName } from "../shared/noteColours";
 import { useRefusal } from "../store/readOnly";
 import type { ChosenNote } from "../store/selection";
 import { useDocument, useStudio } from "../store/studio";
 import { t } from "../words/t";
-import type { Key } from "../words/types";
-
-const COLOURS = ["yellow", "blue", "green", "pink", "grey"] as const;
-const NAMES = {
-  yellow: "inspector.yellow",
-  blue: "inspector.blue",
-  green: "inspector.green",
-  pink: "inspector.pink",
-  grey: "inspector.grey",
-} as const satisfies Record<(typeof COLOURS)[number], Key>;
 
 /** A note on the canvas: its text and its colour. */
 export function NotePanel({ chosen }: { chosen: ChosenNote }) {
@@ -66,7 +57,7 @@ export function NotePanel({ chosen }: { chosen: ChosenNote }) {
               disabled={refusal !== undefined}
               onChange={() => change({ color: colour })}
             />
-            {t(NAMES[colour])}
+            {colourName(colour)}
           </label>
         ))}
       </fieldset>

@@ -1,8 +1,19 @@
 /** Places of several tasks made even. Pure. */
 import type { Point } from "../document/edits";
 import type { TaskPath } from "../document/types";
+import { t } from "../words/t";
 
 export type Alignment = "left" | "top" | "across" | "down";
+
+/**
+ * Why so many tasks cannot be aligned; undefined if they can. The outermost two tasks stay when tasks
+ * are distributed, so that needs a third task.
+ */
+export function tooFew(count: number, how: Alignment): string | undefined {
+  if (count < 2) return t("inspector.selectTwoTasksOrMore");
+  const distributes = how === "across" || how === "down";
+  return distributes && count < 3 ? t("inspector.selectThreeTasksOrMore") : undefined;
+}
 
 /** Where tasks stand after an alignment: along a line, or at even distances. */
 export function aligned(

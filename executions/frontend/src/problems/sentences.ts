@@ -36,6 +36,7 @@ const WORDS: Record<string, string> = {
   null: "null",
 };
 const LONGEST = 60;
+const LESS = " is less than ";
 
 /** The mistakes that the findings (parents before children) tell of. */
 export function mistakes(units: readonly OutputUnit[], value: Json): Mistake[] {
@@ -128,9 +129,12 @@ const anyOf = (kinds: readonly string[]): string =>
   kinds.reduce((one, other) => (one === "" ? other : t("problems.or", { one, other })), "");
 
 /** The validator's sentence, `900 is greater than 300.`, as it may stand after a place. */
-function plain({ error }: OutputUnit): string {
+function plain({ keyword, error }: OutputUnit): string {
+  // The validator says "0 is less than 0." of a value that must be greater than 0.
+  const told =
+    keyword === "exclusiveMinimum" ? error.replace(LESS, " is not greater than ") : error;
   for (const [pattern, words] of SENTENCES) {
-    const found = pattern.exec(error);
+    const found = pattern.exec(told);
     if (found) return words(found[1] ?? "", found[2] ?? "");
   }
   const sentence = error.replace(/\.$/, "");
@@ -140,6 +144,10 @@ function plain({ error }: OutputUnit): string {
 /** What the validator says of values, in our words. */
 const SENTENCES: readonly [RegExp, (one: string, other: string) => string][] = [
   [/^(.+) is less than (\S+)\.$/, (value, bound) => t("problems.isLess", { value, bound })],
+  [
+    /^(.+) is not greater than (\S+)\.$/,
+    (value, bound) => t("problems.isNotGreater", { value, bound }),
+  ],
   [/^(.+) is greater than (\S+)\.$/, (value, bound) => t("problems.isGreater", { value, bound })],
   [
     /^(.+) is greater than or equal to (\S+)\.$/,

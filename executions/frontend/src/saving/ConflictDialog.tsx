@@ -7,7 +7,7 @@ import type { Definition } from "../document/types";
 import { Button } from "../shared/Button";
 import { Dialog } from "../shared/Dialog";
 import { useDocument, useStudio } from "../store/studio";
-import { createFree } from "../transfer/creating";
+import { copyName, createFree } from "../transfer/creating";
 import { t } from "../words/t";
 import { timeOf } from "./Banners";
 import { forget } from "./kept";
@@ -121,7 +121,7 @@ async function readTheirs(): Promise<Theirs | null> {
 async function saveAsCopy(): Promise<void> {
   const { workflow, history, page } = useStudio.getState();
   if (!workflow) return;
-  const name = t("saving.copy", { name: history.present.name.slice(0, 190) });
+  const name = copyName(history.present.name);
   const made = await createFree(name, history.present, workflow.workspaceId);
   forget(workflow.id);
   // What was here is safe in the copy: leaving loses nothing, so nobody is asked.

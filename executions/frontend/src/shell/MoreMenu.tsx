@@ -4,7 +4,7 @@ import { notice } from "../canvas/notice";
 import { Menu, type MenuItem } from "../shared/Menu";
 import { useRefusal } from "../store/readOnly";
 import { useStudio } from "../store/studio";
-import { createFree } from "../transfer/creating";
+import { copyName, createFree } from "../transfer/creating";
 import { download, type Format, fileName, written } from "../transfer/files";
 import { keptReport } from "../transfer/n8n";
 import { t } from "../words/t";
@@ -74,7 +74,7 @@ async function copy(): Promise<void> {
 
 async function double(): Promise<void> {
   const { history, page } = useStudio.getState();
-  const name = t("shell.copy", { name: history.present.name });
+  const name = copyName(history.present.name);
   try {
     const made = await createFree(name, history.present, page.workspaceId ?? undefined);
     location.assign(`${page.home}${made.id}/`);

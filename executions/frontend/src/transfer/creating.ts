@@ -3,6 +3,7 @@ import { type Answer, ask, Refused } from "../api/client";
 import type { Workflow } from "../api/shapes";
 import { createWorkflow } from "../api/workflows";
 import type { Definition } from "../document/types";
+import { t } from "../words/t";
 
 const NAME_LENGTH = 200;
 
@@ -25,6 +26,10 @@ export async function createFree(
     }
   }
 }
+
+/** The name of a copy: with "(copy)" behind it, and cut so that the server takes it. */
+export const copyName = (name: string): string =>
+  t("shell.copy", { name: [...name].slice(0, NAME_LENGTH - 10).join("") });
 
 const numbered = (name: string, number: number): string =>
   `${name.slice(0, NAME_LENGTH - 4)} ${number}`;

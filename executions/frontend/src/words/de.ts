@@ -119,6 +119,10 @@ export const de = {
   "canvas.flowNodeKeys":
     "Drücken Sie Eingabe oder Leertaste, um einen Knoten auszuwählen. Mit Escape brechen Sie ab. Wenn Sie den Workflow ändern dürfen, verschieben Sie den ausgewählten Knoten mit den Pfeiltasten und entfernen ihn mit Entf.",
   "canvas.flowMoved": "Ausgewählter Knoten verschoben ({direction}). Neue Position, x: {x}, y: {y}",
+  "canvas.flowUp": "nach oben",
+  "canvas.flowDown": "nach unten",
+  "canvas.flowLeft": "nach links",
+  "canvas.flowRight": "nach rechts",
   "canvas.flowEdge":
     "Drücken Sie Eingabe oder Leertaste, um eine Kante auszuwählen. Mit Escape brechen Sie ab. Wenn Sie den Workflow ändern dürfen, entfernen Sie die ausgewählte Kante mit Entf.",
   "canvas.flowHandle": "Anschluss",
@@ -233,6 +237,8 @@ export const de = {
   "expressions.howOftenThisStepWasTried": "die Nummer des Versuchs dieses Schritts",
   "expressions.credentialsOfTheWorkspace": "Zugangsdaten des Arbeitsbereichs",
   "expressions.variable": "Variable",
+  "expressions.variables": "Variablen",
+  "expressions.field": "Feld",
 
   // forms
   "forms.required": "erforderlich",
@@ -360,6 +366,7 @@ export const de = {
   "inspector.evenDistancesAcross": "Waagrecht verteilen",
   "inspector.evenDistancesDown": "Senkrecht verteilen",
   "inspector.selectTwoTasksOrMore": "Wählen Sie mindestens zwei Aufgaben.",
+  "inspector.selectThreeTasksOrMore": "Wählen Sie mindestens drei Aufgaben.",
   "inspector.deleted": "Gelöscht",
   "inspector.selection": "Auswahl",
   "inspector.selected": "{things} ausgewählt",
@@ -426,6 +433,8 @@ export const de = {
   "inspector.pinnedOutput": "Angeheftete Ausgabe von {task}",
   "inspector.pin": "Anheften",
   "inspector.theWholeOutputIsStillBeing": "Die ganze Ausgabe wird geladen…",
+  "inspector.theWholeOutputCouldNotBeLoaded":
+    "Die ganze Ausgabe konnte nicht geladen werden: {reason} Schließen Sie diesen Dialog und versuchen Sie es erneut, oder geben Sie die Ausgabe ein.",
   "inspector.aTestRunGivesThisInstead":
     "Ein Testlauf verwendet diese Ausgabe, statt die Aufgabe auszuführen.",
   "inspector.outputAsJson": "Ausgabe als JSON",
@@ -512,6 +521,7 @@ export const de = {
   "inspector.moduleThatUndoesTheTask": "Modul, das die Aufgabe zurücknimmt",
   "inspector.addAnUndoStep": "Rücknahme-Schritt hinzufügen…",
   "inspector.oneOfTheWorkspacesCredentials": "Zugangsdaten des Arbeitsbereichs vom Typ {types}.",
+  "inspector.oneOfTheWorkspacesCredentialsOfAnyType": "Zugangsdaten des Arbeitsbereichs.",
   "inspector.or": "{one} oder {other}",
   "inspector.whatIt": "Beschreiben Sie den Zweck des Workflows.",
   "inspector.slug": "Kürzel",
@@ -906,6 +916,7 @@ export const de = {
   "problems.warnings": { one: "{count} Warnung", other: "{count} Warnungen" },
   "problems.or": "{one} oder {other}",
   "problems.isLess": "{value} ist kleiner als {bound}",
+  "problems.isNotGreater": "{value} ist nicht größer als {bound}",
   "problems.isGreater": "{value} ist größer als {bound}",
   "problems.isGreaterOrEqual": "{value} ist größer oder gleich {bound}",
   "problems.isTooShort": "der Text ist zu kurz ({length} < {bound})",
@@ -1060,7 +1071,6 @@ export const de = {
   "saving.overwriteTheirs": "Gespeicherten Entwurf überschreiben",
   "saving.confirmFirstThatYouHaveSeen":
     "Bestätigen Sie, dass Sie die Änderungen geprüft haben, die verloren gingen.",
-  "saving.copy": "{name} (Kopie)",
   "saving.somebodyElse": "Ein anderer Benutzer",
   "saving.savedAnother": "{who} speicherte diesen Entwurf, nachdem Sie ihn geöffnet hatten.",
   "saving.savedAnotherAt":

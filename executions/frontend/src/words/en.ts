@@ -116,6 +116,10 @@ export const en = {
   "canvas.flowNodeKeys":
     "Press Enter or Space to select a node, and Escape to cancel. If you can change the workflow, use the arrow keys to move the selected node, and Delete to remove it.",
   "canvas.flowMoved": "Moved selected node {direction}. New position, x: {x}, y: {y}",
+  "canvas.flowUp": "up",
+  "canvas.flowDown": "down",
+  "canvas.flowLeft": "left",
+  "canvas.flowRight": "right",
   "canvas.flowEdge":
     "Press Enter or Space to select an edge, and Escape to cancel. If you can change the workflow, press Delete to remove the selected edge.",
   "canvas.flowHandle": "Handle",
@@ -229,6 +233,8 @@ export const en = {
   "expressions.howOftenThisStepWasTried": "the attempt number of this step",
   "expressions.credentialsOfTheWorkspace": "credentials of the workspace",
   "expressions.variable": "variable",
+  "expressions.variables": "variables",
+  "expressions.field": "field",
 
   // forms
   "forms.required": "required",
@@ -353,6 +359,7 @@ export const en = {
   "inspector.evenDistancesAcross": "Distribute horizontally",
   "inspector.evenDistancesDown": "Distribute vertically",
   "inspector.selectTwoTasksOrMore": "Select at least two tasks.",
+  "inspector.selectThreeTasksOrMore": "Select at least three tasks.",
   "inspector.deleted": "Deleted",
   "inspector.selection": "Selection",
   "inspector.selected": "{things} selected",
@@ -414,6 +421,8 @@ export const en = {
   "inspector.pinnedOutput": "Pinned output of {task}",
   "inspector.pin": "Pin",
   "inspector.theWholeOutputIsStillBeing": "Loading the full output…",
+  "inspector.theWholeOutputCouldNotBeLoaded":
+    "The full output could not be loaded: {reason} Close this dialog and try again, or enter the output.",
   "inspector.aTestRunGivesThisInstead": "A test run uses this output instead of running the task.",
   "inspector.outputAsJson": "Output as JSON",
   "inspector.theBrowserDoesNotLet": "The browser did not allow copying.",
@@ -498,6 +507,7 @@ export const en = {
   "inspector.moduleThatUndoesTheTask": "Module that undoes the task",
   "inspector.addAnUndoStep": "Add an undo step…",
   "inspector.oneOfTheWorkspacesCredentials": "One of the workspace's credentials of type {types}.",
+  "inspector.oneOfTheWorkspacesCredentialsOfAnyType": "One of the workspace's credentials.",
   "inspector.or": "{one} or {other}",
   "inspector.whatIt": "Describe the purpose of the workflow.",
   "inspector.slug": "Slug",
@@ -877,6 +887,7 @@ export const en = {
   "problems.warnings": { one: "{count} warning", other: "{count} warnings" },
   "problems.or": "{one} or {other}",
   "problems.isLess": "{value} is less than {bound}",
+  "problems.isNotGreater": "{value} is not greater than {bound}",
   "problems.isGreater": "{value} is greater than {bound}",
   "problems.isGreaterOrEqual": "{value} is greater than or equal to {bound}",
   "problems.isTooShort": "the string is too short ({length} < {bound})",
@@ -1025,7 +1036,6 @@ export const en = {
   "saving.overwriteTheirs": "Overwrite saved draft",
   "saving.confirmFirstThatYouHaveSeen":
     "Confirm that you have reviewed the changes that would be lost.",
-  "saving.copy": "{name} (copy)",
   "saving.somebodyElse": "Another user",
   "saving.savedAnother": "{who} saved this draft after you opened it.",
   "saving.savedAnotherAt": "{who} saved this draft at {time}, after you opened it.",

@@ -118,6 +118,10 @@ export const es = {
   "canvas.flowNodeKeys":
     "Pulse Intro o Espacio para seleccionar un nodo y Escape para cancelar. Si puede modificar el flujo, mueva el nodo seleccionado con las flechas y quítelo con Supr.",
   "canvas.flowMoved": "Nodo seleccionado movido ({direction}). Nueva posición, x: {x}, y: {y}",
+  "canvas.flowUp": "hacia arriba",
+  "canvas.flowDown": "hacia abajo",
+  "canvas.flowLeft": "hacia la izquierda",
+  "canvas.flowRight": "hacia la derecha",
   "canvas.flowEdge":
     "Pulse Intro o Espacio para seleccionar una arista y Escape para cancelar. Si puede modificar el flujo, quite la arista seleccionada con Supr.",
   "canvas.flowHandle": "Conector",
@@ -231,6 +235,8 @@ export const es = {
   "expressions.howOftenThisStepWasTried": "el número de intento de este paso",
   "expressions.credentialsOfTheWorkspace": "credenciales del espacio de trabajo",
   "expressions.variable": "variable",
+  "expressions.variables": "variables",
+  "expressions.field": "campo",
 
   // forms
   "forms.required": "obligatorio",
@@ -358,6 +364,7 @@ export const es = {
   "inspector.evenDistancesAcross": "Distribuir en horizontal",
   "inspector.evenDistancesDown": "Distribuir en vertical",
   "inspector.selectTwoTasksOrMore": "Seleccione al menos dos tareas.",
+  "inspector.selectThreeTasksOrMore": "Seleccione al menos tres tareas.",
   "inspector.deleted": "Eliminado",
   "inspector.selection": "Selección",
   "inspector.selected": "Seleccionado: {things}",
@@ -418,6 +425,8 @@ export const es = {
   "inspector.pinnedOutput": "Salida fijada de {task}",
   "inspector.pin": "Fijar",
   "inspector.theWholeOutputIsStillBeing": "Cargando la salida completa…",
+  "inspector.theWholeOutputCouldNotBeLoaded":
+    "No se pudo cargar la salida completa: {reason} Cierre este diálogo e inténtelo de nuevo, o introduzca la salida.",
   "inspector.aTestRunGivesThisInstead":
     "Una ejecución de prueba usa esta salida en lugar de ejecutar la tarea.",
   "inspector.outputAsJson": "Salida como JSON",
@@ -505,6 +514,8 @@ export const es = {
   "inspector.addAnUndoStep": "Añadir un paso para deshacer…",
   "inspector.oneOfTheWorkspacesCredentials":
     "Una de las credenciales del espacio de trabajo de tipo {types}.",
+  "inspector.oneOfTheWorkspacesCredentialsOfAnyType":
+    "Una de las credenciales del espacio de trabajo.",
   "inspector.or": "{one} o {other}",
   "inspector.whatIt": "Describa el propósito del flujo.",
   "inspector.slug": "Slug",
@@ -895,6 +906,7 @@ export const es = {
   "problems.warnings": { one: "{count} advertencia", other: "{count} advertencias" },
   "problems.or": "{one} o {other}",
   "problems.isLess": "{value} es menor que {bound}",
+  "problems.isNotGreater": "{value} no es mayor que {bound}",
   "problems.isGreater": "{value} es mayor que {bound}",
   "problems.isGreaterOrEqual": "{value} es mayor o igual que {bound}",
   "problems.isTooShort": "el texto es demasiado corto ({length} < {bound})",
@@ -1045,7 +1057,6 @@ export const es = {
   "saving.iHaveSeenWhatWould": "He revisado los cambios que se perderían",
   "saving.overwriteTheirs": "Sobrescribir el borrador guardado",
   "saving.confirmFirstThatYouHaveSeen": "Confirme que ha revisado los cambios que se perderían.",
-  "saving.copy": "{name} (copia)",
   "saving.somebodyElse": "Otro usuario",
   "saving.savedAnother": "{who} guardó este borrador después de que usted lo abriera.",
   "saving.savedAnotherAt":

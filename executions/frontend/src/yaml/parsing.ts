@@ -18,7 +18,7 @@ export interface TextMistake extends Place {
 
 export type Parsed =
   | { ok: true; document: JsonObject }
-  | { ok: false; mistakes: readonly TextMistake[] };
+  | { ok: false; mistakes: readonly [TextMistake, ...TextMistake[]] };
 
 /** What the server takes, in bytes. */
 export const LARGEST = 1024 * 1024;
@@ -29,24 +29,23 @@ export function parsed(text: string): Parsed {
   if (new Blob([text]).size > LARGEST) return refused(t("yaml.theTextIsLargerThan1"));
   const lines = new LineCounter();
   const read = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  if (read.errors.length > 0) {
-    const mistakes = read.errors.slice(0, SHOWN).map((error) => ({
-      ...placeAt(lines, error.pos[0]),
-      message: error.message,
-    }));
-    return { ok: false, mistakes };
-  }
+  const [first, ...others] = read.errors.slice(0, SHOWN).map((error) => ({
+    ...placeAt(lines, error.pos[0]),
+    message: error.message,
+  }));
+  if (first) return { ok: false, mistakes: [first, ...others] };
   let value: unknown;
   try {
     value = read.toJS({ maxAliasCount: ALIASES });
   } catch (error) {
     return refused(error instanceof Error ? error.message : String(error));
   }
-  const mistakes = shapeMistakes(value).map(({ pointer, message }) => ({
+  const shape = shapeMistakes(value).slice(0, SHOWN);
+  const [wrong, ...more] = shape.map(({ pointer, message }) => ({
     ...placeOf(read, lines, pointer),
     message,
   }));
-  if (mistakes.length > 0) return { ok: false, mistakes: mistakes.slice(0, SHOWN) };
+  if (wrong) return { ok: false, mistakes: [wrong, ...more] };
   return { ok: true, document: withComments(value as JsonObject, commentsOf(read)) };
 }
 

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { Refused } from "../../src/api/client";
 import { readPayload } from "../../src/running/payload";
+import { loaded, refusalOf } from "../../src/running/pinDraft";
 import { keptText, readKept } from "../../src/running/pins";
 import { sampleOf } from "../../src/running/sample";
 
@@ -63,5 +65,27 @@ describe("kept pins", () => {
       expect(readKept(text).size).toBe(0);
     }
     expect(readKept('{"a": {"output": 1, "outcome": 2}}').size).toBe(0);
+  });
+});
+
+describe("the output in a pin's dialog", () => {
+  const cut = { output: { $truncated: "It is long." }, trouble: "" };
+
+  test("becomes the full output, unless the user entered another one", async () => {
+    const change = await loaded(Promise.resolve({ rows: [1] }));
+    expect(change(cut)).toEqual({ output: { rows: [1] }, trouble: "" });
+    expect(change({ output: 7, trouble: "" })).toEqual({ output: 7, trouble: "" });
+    expect(refusalOf(cut)).toBe("Loading the full output…");
+    expect(refusalOf(change(cut))).toBeUndefined();
+  });
+
+  test("stays and cannot be pinned when loading fails, until the user enters another one", async () => {
+    const change = await loaded(Promise.reject(new Refused(503, "The server is busy.")));
+    const failed = change(cut);
+    expect(failed.output).toEqual(cut.output);
+    expect(refusalOf(failed)).toBe(
+      "The full output could not be loaded: The server is busy. Close this dialog and try again, or enter the output.",
+    );
+    expect(refusalOf({ ...failed, output: { mine: 1 } })).toBeUndefined();
   });
 });

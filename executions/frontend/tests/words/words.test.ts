@@ -1,4 +1,8 @@
+import { createElement } from "react";
+import { renderToString } from "react-dom/server";
 import { afterEach, describe, expect, it } from "vitest";
+import { NoteTools } from "../../src/canvas/NoteNode";
+import { SPOKEN } from "../../src/canvas/spoken";
 import { took } from "../../src/monitor/times";
 import { de } from "../../src/words/de";
 import { en } from "../../src/words/en";
@@ -80,6 +84,38 @@ describe("the language", () => {
     expect(said).toEqual(["1,234,567.5", "1.234.567,5", "12,34,567.5"]);
     await speak("de");
     expect(took(2410)).toBe("2,41\u00a0s");
+  });
+});
+
+describe("the canvas", () => {
+  it("says in the language where a task was moved", async () => {
+    const moved = (direction: string): string =>
+      SPOKEN["node.a11yDescription.ariaLiveMessage"]({ direction, x: 1, y: 2 });
+    expect(await inEvery(() => moved("up"))).toEqual([
+      "Moved selected node up. New position, x: 1, y: 2",
+      "Ausgewählter Knoten verschoben (nach oben). Neue Position, x: 1, y: 2",
+      "Nodo seleccionado movido (hacia arriba). Nueva posición, x: 1, y: 2",
+    ]);
+    await speak("de");
+    expect(["down", "left", "right"].map((one) => moved(one).match(/\((.*)\)/)?.[1])).toEqual([
+      "nach unten",
+      "nach links",
+      "nach rechts",
+    ]);
+  });
+
+  it("names the colours of notes in the language", async () => {
+    const note = { id: "n", x: 0, y: 0, w: 140, h: 70, text: "" };
+    const tools = () => createElement(NoteTools, { data: { body: [], note }, onWrite: () => {} });
+    const names = () =>
+      [...renderToString(tools()).matchAll(/aria-label="([^"]*)" title="\1" aria-pressed/g)]
+        .map(([, name]) => name)
+        .join(", ");
+    expect(await inEvery(names)).toEqual([
+      "Yellow, Blue, Green, Pink, Grey",
+      "Gelb, Blau, Grün, Rosa, Grau",
+      "Amarillo, Azul, Verde, Rosa, Gris",
+    ]);
   });
 });
 

@@ -1,9 +1,10 @@
 import { useEffect, useId, useState } from "react";
 import { outcomesOf } from "../../document/outcomes";
-import type { Json, TaskPath } from "../../document/types";
+import type { TaskPath } from "../../document/types";
 import { FrameContext } from "../../forms/frame";
 import { JsonField } from "../../forms/JsonField";
 import { outputOf } from "../../running/executions";
+import { type Draft, loaded, refusalOf } from "../../running/pinDraft";
 import { usePins } from "../../running/pins";
 import type { TaskResult } from "../../running/results";
 import { wasCut } from "../../running/starting";
@@ -62,7 +63,10 @@ function PinDialog({ path, result, onClose }: DialogProps) {
   const task = useTask(path);
   const types = useStudio((state) => state.types);
   const pin = usePins((state) => state.pins.get(path));
-  const [output, setOutput] = useState<Json | undefined>(pin?.output ?? result?.outputs ?? {});
+  const [draft, setDraft] = useState<Draft>({
+    output: pin?.output ?? result?.outputs ?? {},
+    trouble: "",
+  });
   const outcomes = task ? outcomesOf(task, types).filter((one) => one !== "error") : [];
   const [outcome, setOutcome] = useState(pin?.outcome ?? result?.outcome ?? outcomes[0]);
   const field = useId();
@@ -71,12 +75,11 @@ function PinDialog({ path, result, onClose }: DialogProps) {
   useEffect(() => {
     if (run === null) return;
     // What was left out for its size is fetched: a pin must hold the whole of it, or what was typed.
-    const put = (whole: Json | undefined): void =>
-      setOutput((now) => (wasCut(now ?? null) ? whole : now));
-    outputOf(run).then(put, () => put(undefined));
+    void loaded(outputOf(run)).then(setDraft);
   }, [run]);
+  const refusal = refusalOf(draft);
   const save = (): void => {
-    usePins.getState().pin(path, { output: output ?? null, ...(outcome ? { outcome } : {}) });
+    usePins.getState().pin(path, { output: draft.output ?? null, ...(outcome ? { outcome } : {}) });
     announce(t("inspector.pinned"));
     onClose();
   };
@@ -87,22 +90,22 @@ function PinDialog({ path, result, onClose }: DialogProps) {
       actions={
         <>
           <Button label={t("shared.cancel")} onClick={onClose} />
-          <Button
-            strong
-            label={t("inspector.pin")}
-            refusal={wasCut(output ?? null) ? t("inspector.theWholeOutputIsStillBeing") : undefined}
-            onClick={save}
-          />
+          <Button strong label={t("inspector.pin")} refusal={refusal} onClick={save} />
         </>
       }
     >
       <p className="subtle">{t("inspector.aTestRunGivesThisInstead")}</p>
+      {refusal && draft.trouble !== "" && (
+        <p className="dialog-failure" role="alert">
+          {refusal}
+        </p>
+      )}
       <FrameContext.Provider value={NO_TEMPLATES}>
         <JsonField
           id={field}
           label={t("inspector.outputAsJson")}
-          value={output}
-          onChange={setOutput}
+          value={draft.output}
+          onChange={(output) => setDraft((now) => ({ ...now, output }))}
         />
       </FrameContext.Provider>
       {outcomes.length > 1 && (

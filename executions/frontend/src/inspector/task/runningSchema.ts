@@ -59,8 +59,12 @@ function credentialOf(
   const types = type?.credential ?? [];
   const usable = type && [...types, ...offeredTypes(kinds, type).map((kind) => kind.name)];
   const fitting = secrets.filter((one) => !usable || usable.includes(one.type));
-  const description = t("inspector.oneOfTheWorkspacesCredentials", {
-    types: types.reduce((one, other) => (one ? t("inspector.or", { one, other }) : other), ""),
+  return { description: helpFor(types), enum: fitting.map((one) => one.name) };
+}
+
+function helpFor(types: readonly string[]): string {
+  if (types.length === 0) return t("inspector.oneOfTheWorkspacesCredentialsOfAnyType");
+  return t("inspector.oneOfTheWorkspacesCredentials", {
+    types: types.reduce((one, other) => t("inspector.or", { one, other })),
   });
-  return { description, enum: fitting.map((one) => one.name) };
 }

@@ -1,0 +1,30 @@
+/** The output that a pin's dialog shows, and how its full value is loaded. */
+import { wordsOf } from "../api/client";
+import type { Json } from "../document/types";
+import { t } from "../words/t";
+import { wasCut } from "./starting";
+
+export interface Draft {
+  output: Json | undefined;
+  /** Why the full output is missing, in words; "" if loading it did not fail. */
+  trouble: string;
+}
+
+const isCut = ({ output }: Draft): boolean => wasCut(output ?? null);
+
+/** The change to the draft when the full output arrives, or fails to; typed output stays. */
+export const loaded = (reading: Promise<Json>): Promise<(now: Draft) => Draft> =>
+  reading.then(
+    (output) => (now) => (isCut(now) ? { output, trouble: "" } : now),
+    (error: unknown) => {
+      const reason = wordsOf(error);
+      return (now) => ({
+        ...now,
+        trouble: t("inspector.theWholeOutputCouldNotBeLoaded", { reason }),
+      });
+    },
+  );
+
+/** Why the draft cannot be pinned; undefined if it can. */
+export const refusalOf = (draft: Draft): string | undefined =>
+  isCut(draft) ? draft.trouble || t("inspector.theWholeOutputIsStillBeing") : undefined;
