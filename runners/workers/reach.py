@@ -4,7 +4,8 @@ Such a worker holds each message that it takes until the network times out, and 
 messages (RabbitMQ) delivers several to it. Their runs would wait for the sweeper to send them
 again, perhaps to the same worker. The worker therefore queries the database every 2 s, over a
 connection that never blocks, and stops consuming after 6 s of silence. Every 10 s, the query
-updates the worker's row, or inserts it if it is missing, for example in a restored database.
+updates the worker's row, or inserts it if it is missing, for example in a restored database. A row
+that another worker of the same name wrote, and perhaps left, is this worker's again.
 """
 
 import json
@@ -39,10 +40,14 @@ GIVEN_UP, HANDSHAKE = 10.0, 8.0
 QUESTION = b"SELECT 1"
 SEEN_EVERY = 10.0
 SEEN = SQL("""
-INSERT INTO {table} (id, name, host, pid, pool, processes, queues, started_at, seen_at)
+INSERT INTO {table} AS known (id, name, host, pid, pool, processes, queues, started_at, seen_at)
 VALUES ({id}, {name}, {host}, {pid}, {pool}, {processes}, {queues}::jsonb, clock_timestamp(),
         clock_timestamp())
-    ON CONFLICT (name) DO UPDATE SET seen_at = clock_timestamp()
+    ON CONFLICT (name) DO UPDATE
+    SET seen_at = clock_timestamp(), host = excluded.host, pid = excluded.pid,
+        pool = excluded.pool, processes = excluded.processes, queues = excluded.queues,
+        leaving_at = CASE WHEN (known.host, known.pid) = (excluded.host, excluded.pid)
+                          THEN known.leaving_at END
 """)
 ANSWERS = (pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK)
 # Messages of a handshake that one look handles, and how long it waits for each.

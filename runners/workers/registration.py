@@ -234,7 +234,8 @@ def _write(**facts: Any) -> None:
 
 def _announce() -> None:
     try:
-        mine = Runner.objects.filter(name=worker_name())
+        # Not the row of a worker of the same name that has replaced this one.
+        mine = Runner.objects.filter(name=worker_name(), host=socket.gethostname(), pid=os.getpid())
         mine.update(leaving_at=ClockTimestamp())
     except Error as error:
         log.warning("this worker could not announce its shutdown (%s)", error)
