@@ -10,10 +10,9 @@ from dlq.resolve.requeue import (
     requeue_together,
     yielding,
 )
-from dlq.resolve.transitions import OVER, GoneHome, requeue_many
+from dlq.resolve.transitions import GoneHome, requeue_many
 
 __all__ = [
-    "OVER",
     "DeadStep",
     "GoneHome",
     "RequeuedTogether",

@@ -160,7 +160,8 @@ def test_an_action_asked_for_by_get_changes_nothing(op: Client, workflow: Workfl
 
     for action in ("requeue", "requeue-with", "discard"):
         assert op.get(f"{LETTERS}{entry.pk}/{action}/").status_code == 200
-    assert op.get(f"/admin/executions/workflowexecution/{live.pk}/cancel/").status_code == 200
+    asked = op.get(f"/admin/executions/workflowexecution/{live.pk}/cancel/")
+    assert "then runs the undo steps" in asked.content.decode()
 
     entry.refresh_from_db()
     live.refresh_from_db()

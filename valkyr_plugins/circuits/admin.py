@@ -221,8 +221,12 @@ def _rows(found: Iterable[CircuitBreaker]) -> list[list[Cell]]:
 
 
 def _problem(number: int) -> HomeProblem:
-    text = ngettext("{number} circuit is open", "{number} circuits are open", number)
-    address = links.listing("valkyr_circuits_circuitbreaker")
+    text = ngettext(
+        "{number} circuit is open or half open",
+        "{number} circuits are open or half open",
+        number,
+    )
+    address = links.listing("valkyr_circuits_circuitbreaker", state="open")
     shown = f"{number}+" if number == SHOWN else f"{number}"
     return HomeProblem(text.format(number=shown), "electrical_services", address)
 

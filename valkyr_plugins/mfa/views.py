@@ -34,6 +34,7 @@ from valkyr_plugins.mfa.progress import (
     note_factor,
     note_password,
 )
+from valkyr_plugins.mfa.webauthn import is_installed
 
 View = Callable[..., HttpResponse]
 # None of our addresses is nearly as long.
@@ -274,6 +275,7 @@ def _asked(request: Any, user: Any, form: Any) -> dict[str, Any]:
         "name": user.get_username(),
         "options": None if options is None else json.dumps(options),
         "has_app": factors.confirmed(user) is not None,
+        "has_library": is_installed(),
     }
 
 

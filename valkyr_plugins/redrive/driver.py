@@ -83,11 +83,11 @@ def judge_step(  # noqa: PLR0911 - one line a case
     if execution == State.TIMEOUT:
         return Ended(item, ItemState.FAILED_AGAIN, "The execution's time was over.")
     if execution == State.CANCELLED:
-        return Ended(item, ItemState.SKIPPED, "Its execution was cancelled.")
+        return Ended(item, ItemState.SKIPPED, "The execution was cancelled.")
     if present is not None:
         return None
     if undone:
-        return Ended(item, ItemState.SKIPPED, "Its execution was rolled back.")
+        return Ended(item, ItemState.SKIPPED, "The execution was rolled back.")
     return Ended(item, ItemState.FAILED_AGAIN, "It failed and took its error edge.")
 
 

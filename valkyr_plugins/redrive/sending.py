@@ -14,7 +14,6 @@ from django.db import OperationalError
 
 from dlq.public.models import DeadLetterEntry, Resolution
 from dlq.public.resolving import (
-    OVER,
     DeadStep,
     GoneHome,
     goes_alone,
@@ -27,7 +26,7 @@ from executions.public import payload_store
 from executions.public.access import Actor
 from executions.public.database import is_locked, transaction
 from executions.public.errors import ConcurrencyConflict, QuotaExceeded, ValkyrError, WrongState
-from executions.public.models import WorkflowExecution
+from executions.public.models import ExecutionState, WorkflowExecution
 from executions.public.payload_store import PayloadStoreUnavailable
 from executions.public.starting import StoredInput
 from executions.public.templates import Allowance, TimeSpent
@@ -44,6 +43,12 @@ BATCH = 100
 YIELDS = 2
 # CPU time for the expressions of a batch: one process drives the redrives of all workspaces.
 EXPRESSION_SECONDS = 0.1
+# In these states no step of the execution can run again.
+ENDED: dict[str, str] = {
+    ExecutionState.SUCCESS: "succeeded",
+    ExecutionState.CANCELLED: "was cancelled",
+    ExecutionState.TIMEOUT: "timed out",
+}
 NOT_NEWEST = "The step has run again since, or the run was rolled back."
 
 
@@ -91,11 +96,12 @@ def actor_of(redrive: Redrive) -> Actor:
 def cannot_go(redrive: Redrive, item: Queued) -> str | None:
     """Return the reason why the item can no longer be sent; None if it can."""
     if item.resolution != Resolution.PENDING:
-        return f"It was {item.resolution} meanwhile."
-    if redrive.scope == RedriveScope.STEP and item.execution_state in OVER:
+        return f"The dead letter was {item.resolution.lower()} after the redrive began."
+    ended = ENDED.get(item.execution_state)
+    if redrive.scope == RedriveScope.STEP and ended:
         return (
-            f"Its execution is {item.execution_state}; a step can run again only if the "
-            "execution is RUNNING, PAUSED or FAILED. Redrive the whole execution instead."
+            f"The execution {ended}. A step can run again only in a running, "
+            "paused or failed execution. Redrive the whole execution instead."
         )
     return None
 
@@ -175,7 +181,7 @@ def _refused(redrive: Redrive, patched: patching.Patched | None) -> str | None:
         return None
     if redrive.expression:
         # Its text may contain values, and all users read the reasons.
-        return "The expression's result for it is not valid; the preview gives the reason."
+        return "The expression's result is not valid. The preview gives the reason."
     return f"The changed inputs are not valid: {'; '.join(patched.problems)}."
 
 
@@ -355,7 +361,7 @@ def _anew(redrive: Redrive, item: Queued, patched: patching.Patched | None, payl
         object_id=redrive.pk,
     )
     if item.entry_id not in moved:
-        raise WrongState("It was resolved in the meantime.", Resolution.PENDING)
+        raise WrongState("The dead letter was resolved in the meantime.", Resolution.PENDING)
     items.send(redrive, [Sent(pk, None, made.pk) for pk, entry in together if entry in moved])
 
 

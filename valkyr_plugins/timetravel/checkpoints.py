@@ -94,7 +94,6 @@ def begin(execution: WorkflowExecution, variables: dict[str, Any]) -> None:
     Checkpoint.objects.create(
         execution=execution,
         sequence=FIRST,
-        name="the point where it branched off",
         step_path="",
         epoch=execution.epoch,
         variables=variables,

@@ -68,7 +68,8 @@ class Checkpoint(models.Model):
         indexes = [models.Index(fields=["created_at"], name="checkpoint_age")]
 
     def __str__(self) -> str:
-        return self.name or f"#{self.sequence} after {self.step_path}"
+        after = f" after {self.step_path}" if self.step_path else ""
+        return self.name or f"#{self.sequence}{after}"
 
     def sealed_workspace(self) -> UUID:
         """Return the workspace whose key seals the variables."""

@@ -2,6 +2,7 @@
 
 import html
 import re
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -51,6 +52,12 @@ def page(name: str, row: Any) -> str:
     return reverse(f"admin:{name}", args=[row.pk])
 
 
+def inputs(shown: str) -> dict[str, str]:
+    """Return the values of a dialog's inputs by name."""
+    found = (dict(re.findall(r'(\w+)="([^"]*)"', tag)) for tag in re.findall("<input[^>]*>", shown))
+    return {one["name"]: one.get("value", "") for one in found if "name" in one}
+
+
 def test_a_workflow_is_published_for_a_share(op: Client, changed: Workflow) -> None:
     address = page("executions_workflow_operate_canary", changed)
     assert "Share of new executions" in op.get(address).content.decode()
@@ -76,6 +83,28 @@ def test_its_page_compares_both_versions(op: Client, canary: Canary) -> None:
     workflow = op.get(page("executions_workflow_change", canary.workflow)).content.decode()
     assert "Publish canary…" in workflow
     assert f"{canary.workflow_id}/open_canary" in workflow
+
+
+@pytest.mark.parametrize("rule", [StopRule(at_least=30, failure_rate=7.5, slower=1.5), None])
+def test_only_the_share_changes_if_the_user_changes_only_the_share(
+    op: Client, changed: Workflow, rule: StopRule | None
+) -> None:
+    wish = CanaryWish(percent=20, rule=rule, promote_after=7_200)
+    begun = lifecycle.begin(changed.pk, wish, actor=ACTOR)
+    address = page("valkyr_canary_canary_operate_set_share", begun)
+    shown = inputs(op.get(address).content.decode())
+    assert shown["percent"] == "20.0"
+    assert shown["promote_hours"] == "2.0"
+
+    op.post(address, shown | {"percent": "40"})
+
+    now = Canary.objects.get(pk=begun.pk)
+    assert (now.percent, now.promote_at) == (40, begun.promote_at)
+    assert now.stop == asdict(rule or StopRule(at_least=1, failure_rate=None, new_group=None))
+
+    op.post(address, shown | {"promote_hours": ""})
+
+    assert Canary.objects.get(pk=begun.pk).promote_at is None
 
 
 def test_where_only_git_publishes_its_page_offers_to_stop_it(op: Client, canary: Canary) -> None:

@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -83,6 +84,23 @@ def test_the_list_shows_what_rests_and_for_how_many(op: Client, opened: CircuitB
     assert "5 of 5" in page
     assert "60 s" in page
     assert op.get(LIST, {"state": "closed"}).context["cl"].result_count == 0
+
+
+def test_the_home_page_links_to_circuits_that_are_not_closed(
+    op: Client, opened: CircuitBreaker
+) -> None:
+    probe = rows.run(rows.execution(rows.workflow()), "charge.main", "RUNNING")
+    now = timezone.now()
+    retry = {"next_retry_at": now, "probe_until": now, "probe_run_id": probe.pk, "probe_token": 1}
+    for state, more in (("HALF_OPEN", retry), ("CLOSED", {})):
+        CircuitBreaker.objects.create(workspace=opened.workspace, target=state, state=state, **more)
+    cache.clear()
+
+    [problem] = op.get("/admin/").context["verdict"].problems
+
+    assert problem.text == "2 circuits are open or half open"
+    listed = op.get(problem.address).context["cl"].result_list
+    assert {row.state for row in listed} == {"OPEN", "HALF_OPEN"}
 
 
 def test_a_reset_asks_for_a_reason_and_closes_it(op: Client, opened: CircuitBreaker) -> None:

@@ -16,6 +16,7 @@ from tests.plugins.figures.busy_day import busy_day
 from tests.support import admin_rows as rows
 from tests.support.figure_rows import ended
 from tests.support.sharing import assign_perm
+from valkyr_plugins.figures import reading
 from valkyr_plugins.figures.admin import home
 from valkyr_plugins.figures.ranges import HOUR, floor
 from valkyr_plugins.figures.rollup import count_hour
@@ -142,10 +143,11 @@ def test_links_of_a_selected_period_lead_to_what_ended_then(op: Client, workflow
 def test_a_period_that_is_not_in_the_range_is_told(op: Client, workflow: Workflow) -> None:
     rows.execution(workflow)
 
-    text = said(op, "/admin/?from=2020-01-01T00:00Z&to=2020-01-02T00:00Z")
+    for page in ("/admin/", page_of(workflow)):
+        text = said(op, f"{page}?from=2020-01-01T00:00Z&to=2020-01-02T00:00Z")
 
-    assert "The selected period is not within the last 24 hours." in text
-    assert "Clear the selection" not in text
+        assert "The selected period is not within the last 24 hours." in text
+        assert "Clear the selection" not in text
 
 
 def test_a_period_that_cannot_be_read_filters_no_executions(op: Client, workflow: Workflow) -> None:
@@ -182,11 +184,22 @@ def test_figures_that_cannot_be_had_leave_the_rest_of_the_page(
 def test_hours_that_are_not_counted_are_told_of_where_anything_ran(
     op: Client, workflow: Workflow
 ) -> None:
-    assert "still to be counted" not in said(op)
+    pages = ("/admin/", page_of(workflow))
+    assert [one for one in pages if "not counted yet" in said(op, one)] == []
 
     rows.execution(workflow)
 
-    assert "21 hours are not counted yet" in said(op)
+    assert [one for one in pages if "21 hours are not counted yet" not in said(op, one)] == []
+
+
+def test_numbers_that_are_too_low_are_told(
+    op: Client, workflow: Workflow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "MOST", 1)
+    ended(workflow, "SUCCESS", database_now() - timedelta(minutes=2))
+
+    for page in ("/admin/", page_of(workflow)):
+        assert "The newest numbers are too low." in said(op, page)
 
 
 def test_pages_cost_as_many_statements_with_many_rows_as_with_few(

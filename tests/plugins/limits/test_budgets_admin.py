@@ -77,6 +77,16 @@ def test_a_budget_is_added_shown_with_its_use_and_changed(op: Client) -> None:
     assert [row.action for row in actions] == ["budget.create", "budget.update"]
 
 
+def test_tokens_of_models_are_in_the_readers_language(op: Client) -> None:
+    budget = Budget.objects.create(workspace=rows.workspace(), amount=20, currency="USD")
+    cost()
+    page = reverse("admin:valkyr_limits_budget_change", args=[budget.pk])
+
+    shown = op.get(page, headers={"accept-language": "de"}).content.decode()
+
+    assert "m-1: 5.25 USD, 1,234 Tokens" in shown
+
+
 @pytest.mark.parametrize(
     "given",
     [{"amount": "0"}, {"amount": "many"}, {"currency": "usd"}, {"soft_percent": "200"},

@@ -3,6 +3,7 @@
 import html
 import json
 import re
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -97,6 +98,20 @@ def test_an_answer_counts_once_and_only_for_its_own_challenge(
     assert b"The passkey was not accepted." in refused.content
     assert thief.get("/admin/").url == CODE
     assert Activity.objects.filter(action="account.second_factor_failed").count() == 1
+
+
+def test_without_the_library_the_page_asks_for_a_recovery_code(
+    client: Client, key: SoftPasskey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sign_in(client)
+    elsewhere = client.get(CODE, headers={"host": "127.0.0.1"}).content.decode()
+    monkeypatch.setitem(sys.modules, "fido2", None)
+
+    shown = client.get(CODE).content.decode()
+
+    assert "Your passkeys belong to another address" in elsewhere
+    assert "the library fido2 is not installed. Enter a recovery code." in shown
+    assert "another address" not in shown
 
 
 @pytest.mark.parametrize("case", ["other origin", "other key", "copied key", "no JSON", "a list"])

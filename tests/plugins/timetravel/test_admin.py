@@ -26,6 +26,7 @@ from tests.support.workflows import (
 )
 from valkyr_plugins.timetravel import checkpoints, verification
 from valkyr_plugins.timetravel.admin.verification import VERIFY
+from valkyr_plugins.timetravel.fork import fork
 from valkyr_plugins.timetravel.models import Checkpoint
 
 PAGES = "/admin/executions/workflowexecution/"
@@ -116,6 +117,19 @@ def test_back_to_one_of_the_points_that_are_offered(op: Client, failed: UUID, qu
     answer, _ = act(op, failed, "roll-back", point="step:nowhere.main")
     assert "Fork it instead" in ask(op, failed, "roll-back") or answer.status_code == 200
     assert "once" in op.get(f"{PAGES}{failed}/change/").content.decode()
+
+
+def test_a_checkpoint_is_named_by_what_it_has(op: Client, failed: UUID) -> None:
+    assert str(checkpoints.take_by_hand(failed, name="", actor=ACTOR)) == "#1"
+    checkpoints.take_by_hand(failed, name="late", actor=ACTOR)
+    forked = fork(failed, step_path="two.main", actor=ACTOR).pk
+
+    offered = ask(op, failed, "roll-back")
+    assert ">checkpoint #1<" in offered
+    assert ">checkpoint #2: late<" in offered
+    assert ">checkpoint #0: the start of the fork<" in ask(op, forked, "roll-back")
+    assert "the start of the fork" in op.get(f"{PAGES}{forked}/change/").content.decode()
+    assert str(Checkpoint.objects.get(execution_id=forked)) == "#0"
 
 
 def test_a_point_that_was_not_offered_is_refused(op: Client, failed: UUID) -> None:

@@ -11,16 +11,18 @@ from executions.public.access import Actor
 from executions.public.admin import AdminOperation, links
 from executions.public.language import lazy
 from valkyr_plugins.canary import operations
-from valkyr_plugins.canary.admin.forms import CanaryForm, RollbackForm
+from valkyr_plugins.canary.admin.forms import CanaryForm, ChangeForm, RollbackForm
 from valkyr_plugins.canary.models import Canary, CanaryState, VersionRollback
 from valkyr_plugins.canary.stop_rule import StopRule
 
 
 def _asked(data: Mapping[str, Any]) -> dict[str, Any]:
     rule = StopRule(**{k: data[k] for k in ("at_least", "failure_rate", "slower", "new_group")})
-    hours = data["promote_hours"]
-    after = None if hours is None else hours * 3_600
-    return {"rule": rule, "promote_after": after, **data}
+    asked = {"rule": rule, **data}
+    if "promote_hours" in data:
+        hours = data["promote_hours"]
+        asked["promote_after"] = None if hours is None else hours * 3_600
+    return asked
 
 
 def _begin(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Canary:
@@ -113,7 +115,7 @@ CHANGE = AdminOperation(
         "Replaces the share, the stop rule and the promotion time with these values. If you "
         "increase the share, keys that already use the canary keep using it."
     ),
-    form=CanaryForm,
+    form=ChangeForm,
     bulk=False,
 )
 WITHDRAW = AdminOperation(

@@ -1,17 +1,22 @@
 """The forms of canaries and rollbacks."""
 
+from dataclasses import asdict
+from datetime import datetime, timedelta
 from typing import Any
 
 from django import forms
+from django.utils import timezone
 
 from executions.public.admin import ReasonForm
 from executions.public.admin_skin import IntegerInput, Select, TextInput
 from executions.public.language import lazy
 from valkyr_plugins.canary import figures
-from valkyr_plugins.canary.models import Treatment
+from valkyr_plugins.canary.models import Canary, Treatment
 from valkyr_plugins.canary.stop_rule import StopRule
 
 RULE = StopRule()
+# Equivalent to no rule: nothing stops the canary, and one ended execution allows its promotion.
+NO_RULE = StopRule(at_least=1, failure_rate=None, new_group=None)
 
 
 def _number(label: Any, help_text: Any, **rules: Any) -> forms.FloatField:
@@ -78,6 +83,37 @@ class CanaryForm(ReasonForm):
     field_order = (
         "percent", "failure_rate", "at_least", "slower", "new_group", "promote_hours", "reason",
     )  # fmt: skip
+
+
+class ChangeForm(CanaryForm):
+    """The form that changes a running canary; it opens with the canary's values."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, initial=_values(kwargs["object_id"]), **kwargs)
+        # The remaining hours decrease while the user types, so compare them with those shown.
+        self.fields["promote_hours"].show_hidden_initial = True
+
+    def clean(self) -> dict[str, Any]:
+        """Return the data; without the promotion time if the user did not change it."""
+        data: dict[str, Any] = super().clean()
+        if "promote_hours" not in self.changed_data:
+            data.pop("promote_hours", None)
+        return data
+
+
+def _values(canary_id: Any) -> dict[str, Any]:
+    """Return a canary's values by field of the form."""
+    canary = Canary.objects.only("percent", "stop", "promote_at").get(pk=canary_id)
+    rule = figures.rule_of(canary) or NO_RULE
+    return {
+        "percent": canary.percent,
+        **asdict(rule),
+        "promote_hours": canary.promote_at and _hours_until(canary.promote_at),
+    }
+
+
+def _hours_until(at: datetime) -> float:
+    return max(0.01, round((at - timezone.now()) / timedelta(hours=1), 2))
 
 
 class RollbackForm(ReasonForm):

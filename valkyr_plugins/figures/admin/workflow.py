@@ -16,6 +16,7 @@ from dlq.public.dashboard import (
     KEPT_SECONDS,
     NOT_AVAILABLE,
     WORKFLOW_SECTIONS,
+    Banner,
     WorkflowSection,
     cards,
     of_workflow,
@@ -24,7 +25,7 @@ from executions.public.access import Scope
 from executions.public.admin import Cell, OperatingAdmin, PageSection, WorkflowAdmin, links, marks
 from executions.public.database import soon
 from executions.public.language import lazy
-from executions.public.models import Workflow
+from executions.public.models import Workflow, WorkflowExecution
 from valkyr_plugins.figures import breakdowns as of_steps
 from valkyr_plugins.figures import breakdowns as of_versions
 from valkyr_plugins.figures.admin import home as figures_cards
@@ -55,6 +56,7 @@ def gather(workflow: Workflow, wanted: Range) -> Facts:
     return {
         "at": now,
         "now": of_workflow(workflow),
+        "anything": WorkflowExecution.objects.filter(workflow=workflow).exists(),
         "added": {
             one.title: soon(partial(one.gather, workflow, since)) for one in WORKFLOW_SECTIONS
         },
@@ -166,14 +168,17 @@ def figures_page(model_admin: OperatingAdmin, request: HttpRequest, pk: str) -> 
     wanted = wanted_range(request)
     kept = _facts(workflow, wanted)
     figures = kept["figures"]
+    told: list[Banner] = []
     if figures:
-        figures, _ = figures_cards.selected(request, figures)
+        figures, told = figures_cards.selected(request, figures)
+        told += figures_cards.banners(figures, anything=kept["anything"])
     only = {"workflow": str(workflow.pk)}
     context: dict[str, Any] = {
         **admin.site.each_context(request),
         "title": gettext("{name}: figures").format(name=workflow.name),
         "workflow": workflow,
         "opts": model_admin.opts,
+        "banners": told,
         "cards": cards(kept["now"], timezone.now(), figures_cards.cards(figures, **only), **only),
         **figures_cards.timeline(figures, **only),
         "panels": panels(kept),

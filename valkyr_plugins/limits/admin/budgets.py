@@ -17,7 +17,7 @@ from executions.public.language import lazy
 from executions.public.models import Permission
 from valkyr_plugins.limits.admin.limits import LimitAdmin, NewLimitForm, bar, deletion
 from valkyr_plugins.limits.budgets import BUDGETS, FIELDS, Use, amount, plain, uses_of
-from valkyr_plugins.limits.costs import totals
+from valkyr_plugins.limits.costs import Spend, totals
 from valkyr_plugins.limits.models import Budget, CostEntry
 
 FEW = 20
@@ -111,19 +111,28 @@ class BudgetAdmin(LimitAdmin):
     def by_model(self, row: Budget) -> Any:
         """Return the most expensive models of the current period, with their costs and tokens."""
         found = totals(self._entries(row), "model")[:FEW]
-        lines = (
-            (each.key or gettext("no model"), plain(each.amount), each.currency, f"{each.tokens:,}")
-            for each in found
-        )
-        return format_html_join("", "<div>{}: {} {}, {} tokens</div>", lines) or gettext(
-            "Nothing yet."
-        )
+        lines = ((_cost(each),) for each in found)
+        return format_html_join("", "<div>{}</div>", lines) or gettext("Nothing yet.")
 
     def _entries(self, row: Budget) -> Any:
         entries = CostEntry.objects.filter(
             workspace_id=row.workspace_id, created_at__gte=_use(row).starts_at
         )
         return entries if row.user_id is None else entries.filter(user_id=row.user_id)
+
+
+def _cost(total: Spend) -> str:
+    text = ngettext(
+        "{model}: {amount} {currency}, {tokens:,} token",
+        "{model}: {amount} {currency}, {tokens:,} tokens",
+        total.tokens,
+    )
+    return text.format(
+        model=total.key or gettext("no model"),
+        amount=plain(total.amount),
+        currency=total.currency,
+        tokens=total.tokens,
+    )
 
 
 def _use(row: Budget) -> Use:

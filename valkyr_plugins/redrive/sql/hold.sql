@@ -3,9 +3,9 @@
 WITH looked AS MATERIALIZED (
     SELECT i.id,
            CASE WHEN d.resolution <> 'PENDING'
-                THEN 'It was ' || d.resolution || ' already when the redrive began.'
+                THEN 'The dead letter was ' || lower(d.resolution) || ' before the redrive began.'
                 WHEN o.redrive_id IS NOT NULL
-                THEN 'Redrive ' || o.redrive_id || ' holds it.'
+                THEN 'Redrive ' || o.redrive_id || ' holds the dead letter.'
                 END AS reason
       FROM dlq_redriveitem i
       JOIN dlq_deadletterentry d ON d.id = i.entry_id

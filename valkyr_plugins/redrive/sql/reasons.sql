@@ -2,14 +2,19 @@
 -- Those of a step are asked about their execution and run as well.
 SELECT looked.reason, count(*)
   FROM (SELECT CASE
-               WHEN d.resolution <> 'PENDING' THEN 'It was ' || d.resolution || ' already.'
+               WHEN d.resolution <> 'PENDING'
+               THEN 'The dead letter was already ' || lower(d.resolution) || '.'
                WHEN EXISTS (SELECT 1
                               FROM dlq_redriveitem o
                              WHERE o.entry_id = i.entry_id AND o.active
                                AND o.redrive_id <> %(redrive)s)
-               THEN 'Another redrive holds it.'
+               THEN 'Another redrive holds the dead letter.'
                WHEN %(step)s AND e.state IN ('CANCELLED', 'SUCCESS', 'TIMEOUT')
-               THEN 'Its execution is ' || e.state || '; redrive the whole execution instead.'
+               THEN CASE e.state
+                    WHEN 'CANCELLED' THEN 'The execution was cancelled.'
+                    WHEN 'SUCCESS' THEN 'The execution succeeded.'
+                    ELSE 'The execution timed out.'
+                    END || ' Redrive the whole execution instead.'
                WHEN %(step)s AND (r.superseded OR r.epoch <> e.epoch OR EXISTS (
                         SELECT 1
                           FROM runners_run n
@@ -18,7 +23,7 @@ SELECT looked.reason, count(*)
                            AND NOT n.superseded))
                THEN 'The step has run again since, or was rolled back.'
                WHEN NOT %(step)s AND d.workflow_id = ANY(%(gone)s::uuid[])
-               THEN 'Its workflow has no such version.'
+               THEN 'The workflow has no such version.'
                ELSE '' END AS reason
           FROM unnest(%(entries)s::uuid[]) AS i (entry_id)
           JOIN dlq_deadletterentry d ON d.id = i.entry_id

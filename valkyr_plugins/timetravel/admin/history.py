@@ -35,7 +35,7 @@ from executions.public.language import lazy
 from executions.public.models import ExecutionState, WorkflowExecution
 from runners.public.forks import LATEST, PINNED, Overrides
 from runners.public.models import Run
-from valkyr_plugins.timetravel.checkpoints import take_by_hand
+from valkyr_plugins.timetravel.checkpoints import FIRST, take_by_hand
 from valkyr_plugins.timetravel.fork import fork, replay
 from valkyr_plugins.timetravel.fork_changes import change_of, origins
 from valkyr_plugins.timetravel.models import Checkpoint, CheckpointKind
@@ -172,10 +172,16 @@ def _points(object_id: Any) -> list[tuple[str, str]]:
 
 
 def _label(number: int, name: str, path: str) -> str:
-    """Return a checkpoint as a choice, with its name or its step, if it has one of them."""
+    """Return a checkpoint as a choice, with its name or its step, if it has one."""
     after = gettext("after {path}").format(path=path) if path else ""
-    text = gettext("checkpoint #{number} {name}").format(number=number, name=name or after)
-    return text.rstrip()
+    known = _name(number, name) or after
+    text = gettext("checkpoint #{number}: {name}") if known else gettext("checkpoint #{number}")
+    return text.format(number=number, name=known)
+
+
+def _name(number: int, name: str) -> str:
+    """Return a checkpoint's name; a fixed text for the checkpoint with which a fork begins."""
+    return gettext("the start of the fork") if number == FIRST else name
 
 
 def _roll_back(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> WorkflowExecution:
@@ -318,7 +324,7 @@ def checkpoints(request: HttpRequest, execution: WorkflowExecution) -> PageSecti
         rows=[
             [
                 str(row.sequence),
-                marks.clipped(row.name) or marks.EMPTY,
+                marks.clipped(_name(row.sequence, row.name)) or marks.EMPTY,
                 row.step_path or marks.EMPTY,
                 marks.ago(row.created_at),
                 _who(row),
