@@ -129,7 +129,11 @@ class StepContext(Protocol):
         """Return the seconds until the deadline; negative after it has passed."""
 
     def cancelled(self) -> bool:
-        """Return whether the step must stop: it was cancelled or its lease cannot be renewed."""
+        """Return whether to stop: the run was ended or taken over, or its lease ends soon.
+
+        Valkyr then discards the step's result. The worker notices the end of a run when it next
+        renews the lease. In an inline module, the method always returns False.
+        """
 
     def heartbeat(self, details: Any = None) -> None:
         """Report that the step is alive; the next attempt receives `details`."""
