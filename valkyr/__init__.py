@@ -111,11 +111,13 @@ _PLUGINS = {
     "connectors": "",
     "alerts": "httpx",
     "archive": "pyarrow",
+    "backtest": "",
     "canary": "",
     "canvas": "",
     "circuits": "",
     "figures": "",
     "limits": "",
+    "mcp": "mcp",
     "n8n": "",
     "pydantic_agents": "pydantic_ai",
     "python_workflows": "",
@@ -132,7 +134,8 @@ _PLUGINS = {
 def _plugins() -> tuple[str, ...]:
     """Return the plugins in `_PLUGINS` whose requirements are installed, for `INSTALLED_APPS`.
 
-    A project lists other plugins explicitly. `sso`, for example, changes how users sign in.
+    A project lists the other plugins explicitly: `mfa` and `sso` change how users sign in, and
+    `sql_views` needs database roles.
     """
     return tuple(
         f"valkyr_plugins.{name}"

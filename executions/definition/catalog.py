@@ -135,6 +135,7 @@ class ModuleSpec:
     )
     waits: bool = False  # may end in a wait that holds no worker
     computes: bool = False  # CPU-bound, so it cannot share a process with other steps
+    remote: bool = False  # only remote runners execute it
     deferred: tuple[str, ...] = ()
     takes_secrets: bool = True
     judges_hosts: str = ""

@@ -70,7 +70,10 @@ def walk(workspace_id: UUID, *, tell: Tell | None = None, only_look: bool = Fals
     """
     newest = payload_keys.newest(workspace_id)
     if newest is None:
-        raise NotFound("The workspace has never sealed its payloads.")
+        raise NotFound(
+            "The workspace has no payload keys: its payloads are stored in the clear, and no row "
+            "has to change."
+        )
     key = payload_keys.current(workspace_id)
     found = WalkResult()
     for model in sealed_models():

@@ -6,6 +6,7 @@ before a fire time is recorded, and `follow_all` reads all entries after any cha
 """
 
 import logging
+from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
 from itertools import islice
@@ -64,21 +65,23 @@ def follow(trigger: Trigger) -> bool:
 
 
 def follow_all() -> int:
-    """Apply all changes in beat's tables since this process last read them.
+    """Apply all changes in beat's tables since this process last applied them all.
 
-    Returns the number of changed triggers.
+    Returns the number of changed triggers. If another process has locked a trigger, the next call
+    reads the tables again.
     """
     global _followed  # noqa: PLW0603 - one look a process
     changed = PeriodicTasks.last_change()
     if changed is None or changed == _followed:
         return 0
-    done = 0
+    results: Counter[bool | None] = Counter()
     rows = _schedules()
     while some := list(islice(rows, 500)):
         named = beat_entries.entries_of(some)
-        done += sum(_follow_locked(one) for one in some if differs(one, named.get(one.pk)))
-    _followed = changed
-    return done
+        results.update(_follow_locked(one) for one in some if differs(one, named.get(one.pk)))
+    if not results[None]:
+        _followed = changed
+    return results[True]
 
 
 def _schedules() -> Iterator[Trigger]:
@@ -123,12 +126,13 @@ def _text(entry: PeriodicTask) -> str:
     return " ".join("".join(getattr(entry.crontab, name).split()) for name in FIELDS)
 
 
-def _follow_locked(trigger: Trigger) -> bool:
+def _follow_locked(trigger: Trigger) -> bool | None:
+    """Return whether the trigger was changed; None if it is gone or locked."""
     with transaction.atomic():
         row = Trigger.objects.select_for_update(no_key=True, of=("self",), skip_locked=True)
         held = row.select_related("workflow").defer("workflow__definition")
         found = held.filter(pk=trigger.pk, retired_at=None).first()
-        return found is not None and follow(found)
+        return None if found is None else follow(found)
 
 
 def _switch(trigger: Trigger, enabled: bool, reason: str) -> bool:

@@ -129,7 +129,11 @@ class StepContext(Protocol):
         """Return the seconds until the deadline; negative after it has passed."""
 
     def cancelled(self) -> bool:
-        """Return whether the step must stop: it was cancelled or its lease cannot be renewed."""
+        """Return whether to stop: the run was ended or taken over, or its lease ends soon.
+
+        Valkyr then discards the step's result. The worker notices the end of a run when it next
+        renews the lease. In an inline module, the method always returns False.
+        """
 
     def heartbeat(self, details: Any = None) -> None:
         """Report that the step is alive; the next attempt receives `details`."""
@@ -273,12 +277,13 @@ class Module(Generic[InputsT]):
     `effect` is `none` (safe to repeat), `idempotent` (safe with the idempotency key), `database` or
     `external`. With `database`, the module's writes to Valkyr's database commit with the step's
     record, or not at all. With `external`, the effect can happen twice after a crash. A module that
-    `computes` is CPU-bound and cannot use a queue that threads of one process serve. An `inline`
-    module does no I/O and takes less than a millisecond. `outcomes` is empty for a module that has
-    only `success`; if the outcomes depend on its `with`, `outcomes_from` specifies how.
-    `credential` lists the types of credential that the module accepts; a step gets one, as
-    `ctx.credential`. `takes_secrets` is False for a module that can return its inputs. A module
-    that is inline, has a body or sets variables never takes secrets.
+    `computes` is CPU-bound and cannot use a queue that threads of one process serve. A `remote`
+    module needs a queue of remote runners. An `inline` module does no I/O and takes less than a
+    millisecond. `outcomes` is empty for a module that has only `success`; if the outcomes depend on
+    its `with`, `outcomes_from` specifies how. `credential` lists the types of credential that the
+    module accepts; a step gets one, as `ctx.credential`. `takes_secrets` is False for a module that
+    can return its inputs. A module that is inline, has a body or sets variables never takes
+    secrets.
 
     `judges_hosts` is for modules that open connections only with the guarded clients (see
     `network.judging`). It is `everything` if all inputs are sent only through these clients, and
@@ -317,6 +322,7 @@ class Module(Generic[InputsT]):
     waits: ClassVar[bool] = False
     passes_payload: ClassVar[bool] = False
     computes: ClassVar[bool] = False
+    remote: ClassVar[bool] = False
     deferred: ClassVar[tuple[str, ...]] = ()
     costs: ClassVar[bool] = False
     circuit_target: ClassVar[str] = ""

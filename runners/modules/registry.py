@@ -280,6 +280,7 @@ def spec(module: Module[Any]) -> ModuleSpec:
         description=module.description,
         queue=module.queue,
         computes=module.computes,
+        remote=module.remote,
         inline=module.inline,
         effect=module.effect,
         outcomes=module.outcomes,

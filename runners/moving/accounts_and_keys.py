@@ -8,6 +8,7 @@ from django_celery_beat.models import CrontabSchedule, PeriodicTask
 
 from executions import messaging
 from executions.database import accounts, transaction
+from executions.database.ids import uuid7
 from executions.database.routing import serving
 from executions.models import Tier, Trigger, WorkflowGroupPermission, WorkflowUserPermission
 from executions.sealing import store
@@ -55,12 +56,16 @@ def copy_keys(sessions: MoveSessions) -> None:
 
 
 def tier_in(sessions: MoveSessions, tier_id: UUID) -> UUID:
-    """Return the ID of the target's tier with the same name; copy the tier if there is none."""
+    """Return the ID of the target's tier with the same name; copy the tier if there is none.
+
+    The copy gets a new ID, because the target may use the ID for a tier that was renamed.
+    """
     tier = Tier.objects.using(sessions.source_alias).get(pk=tier_id)
     there = Tier.objects.using(sessions.target_alias)
     found = there.filter(name=tier.name).first()
     if found is None:
-        tier.save(using=sessions.target_alias, force_insert=not there.filter(pk=tier_id).exists())
+        tier.pk = uuid7()
+        tier.save(using=sessions.target_alias, force_insert=True)
         found = tier
     return found.pk
 

@@ -12,12 +12,14 @@ from threading import Thread
 from typing import Any
 from uuid import uuid4
 
+import httpx
 import pytest
 from django.contrib.auth import get_user_model
 from django.utils import timezone
 
 from executions.models import ApiToken
 from tests.cli.conftest import PASSWORD, Installation, Valkyr
+from valkyr.cli.client import ApiClient, StreamEvent
 
 
 @contextmanager
@@ -243,3 +245,23 @@ def test_tokens_are_made_listed_and_revoked(valkyr: Valkyr) -> None:
     assert made["id"] in {row["id"] for row in listed}
     assert revoked.code == 0
     assert valkyr("whoami", "--token", made["token"]).code == 4
+
+
+def test_the_fields_of_a_stream_have_the_meaning_of_its_specification() -> None:
+    stream = [
+        'data: {"a":', "data:1}", "",
+        "event: end", "id: 8", "id: 9\0", 'data: {"b": 2}', "",
+        "event: lost", "data", "",
+        ": still here",
+        'data: {"c": 3}', "",
+        'data: {"cut": 4}',
+    ]  # fmt: skip
+    with other_server(200, "\n".join(stream)) as (url, _), httpx.Client(base_url=url) as http:
+        heard = list(ApiClient(http).events("/v1/stream", "7", 5.0))
+
+    assert heard == [
+        StreamEvent("message", "7", {"a": 1}),
+        StreamEvent("end", "8", {"b": 2}),
+        StreamEvent("", "", {}),
+        StreamEvent("message", "8", {"c": 3}),
+    ]

@@ -12,6 +12,7 @@ from django_celery_beat.models import CrontabSchedule, IntervalSchedule, Periodi
 from executions.access.actor import Actor
 from executions.models import Activity, CronTick, Trigger, WorkflowExecution
 from executions.triggers import beat_admin, cron, sync
+from tests.support.copies import session
 from tests.support.schedules import let_pass, scheduled
 
 pytestmark = pytest.mark.django_db
@@ -91,6 +92,22 @@ def test_an_entry_enabled_again_goes_on_from_then(op: Client, trigger: Trigger) 
     assert trigger.enabled
     assert cron.tend()["noted"] == 0
     assert not CronTick.objects.filter(trigger=trigger).exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_change_of_a_locked_trigger_is_applied_after_the_lock(op: Client) -> None:
+    trigger = scheduled()
+    act(op, "disable_tasks", entry_of(trigger))
+    beat_admin.follow_all()
+    act(op, "enable_tasks", entry_of(trigger))
+
+    with session() as other, other.transaction():
+        other.execute("SELECT 1 FROM executions_trigger WHERE id = %s FOR UPDATE", [trigger.pk])
+        assert beat_admin.follow_all() == 0
+
+    assert beat_admin.follow_all() == 1
+    trigger.refresh_from_db()
+    assert trigger.enabled
 
 
 def test_another_crontab_is_followed_and_shown(op: Client, trigger: Trigger) -> None:

@@ -489,6 +489,18 @@ class TestRefused:
         assert not RefusedMessage.objects.exclude(resolution="").exists()
         assert not Executions.exists()
 
+    @pytest.mark.parametrize("body", [b'{"name": "\xff"}', b'{"name": "a\x00b"}'])
+    def test_one_whose_bytes_were_replaced_does_not_start(
+        self, strict: Trigger, body: bytes
+    ) -> None:
+        message = self.refused(strict, body)
+
+        with pytest.raises(refused.InvalidPayload) as error:
+            refused.start_again(message.pk, actor=ACTOR)
+
+        assert [problem.code for problem in error.value.problems] == ["altered"]
+        assert not Executions.exists()
+
     def test_one_is_discarded(self, strict: Trigger) -> None:
         message = self.refused(strict)
 

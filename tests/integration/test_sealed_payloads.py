@@ -312,6 +312,9 @@ def test_what_is_stored_is_sealed_with_the_first_key_the_next_key_and_opened_aga
     assert columns_with("$sealed") == []
     assert done.output == f"order {MARKER} b {MARKER}"
     assert not PayloadKey.objects.exists()
+    for action in ("reseal", "retire"):
+        with pytest.raises(CommandError, match="has no payload keys: its payloads are stored"):
+            call_command("payload_keys", action, slug, stdout=out)
     actions = Activity.objects.filter(action__startswith="payloads.").values_list(
         "action", flat=True
     )

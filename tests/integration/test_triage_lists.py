@@ -415,10 +415,18 @@ def test_a_view_is_saved_chosen_and_deleted(op: Client) -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["", " ", "x" * 101, "a\nb\x07"])
+@pytest.mark.parametrize("name", ["", " ", "x" * 101, "a\nb\x07", "a\x00b"])
 def test_a_view_without_a_sound_name_is_not_saved(op: Client, name: str) -> None:
     op.post(f"{LETTERS}views/", {"name": name, "query": ""}, follow=True)
 
+    assert not SavedView.objects.exists()
+
+
+@pytest.mark.parametrize("query", ["q=a%00b", "q=a\x00b"])
+def test_filters_with_a_nul_character_are_rejected(op: Client, query: str) -> None:
+    answer = op.post(f"{LETTERS}views/", {"name": "odd", "query": query})
+
+    assert answer.status_code == 400
     assert not SavedView.objects.exists()
 
 

@@ -181,6 +181,18 @@ def test_a_workspace_moves_back(workflow: Workflow, b: str) -> None:
     assert start(workflow)
 
 
+def test_a_tier_that_was_renamed_in_the_target_keeps_its_limits(b: str) -> None:
+    gold = Tier.objects.create(name="gold", max_pending=5)
+    Tier.objects.using(b).create(pk=gold.pk, name="silver", max_pending=7)
+    made = Workspace.objects.create(name="North", slug="north", tier=gold)
+    move(made.pk, "b")
+
+    there = Tier.objects.using(b).filter(name__in=["gold", "silver"]).order_by("name")
+    assert list(there.values_list("name", "max_pending")) == [("gold", 5), ("silver", 7)]
+    assert Workspace.objects.using(b).get(pk=made.pk).tier.name == "gold"
+    connections.close_all()
+
+
 def test_changes_during_the_copy_come_along(workflow: Workflow, b: str) -> None:
     pk = workflow.workspace_id
     running = WorkflowExecution.objects.filter(workspace=pk, finished_at=None).first()

@@ -6,7 +6,7 @@ transport differs.
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -109,7 +109,7 @@ class ApiClient:
                 if not answer.is_success:
                     answer.read()
                     raise self._refusal(answer)
-                yield from _parsed(answer.iter_lines())
+                yield from _parsed(answer.iter_lines(), last)
         except BROKEN:
             return  # it comes back
         except httpx.HTTPError as error:
@@ -182,18 +182,26 @@ def _given(query: dict[str, Any]) -> dict[str, str]:
     }
 
 
-def _parsed(lines: Iterator[str]) -> Iterator[StreamEvent]:
-    """Yield the server-sent events in a stream's lines; a comment line yields an event named ""."""
-    fields: dict[str, str] = {}
+def _parsed(lines: Iterable[str], last: str) -> Iterator[StreamEvent]:
+    """Yield the server-sent events in a stream's lines; a comment line yields an event named "".
+
+    As in the specification, several `data` lines form one text, an event without a name is a
+    `message`, and an event without an ID has the ID before it, at first `last`.
+    """
+    name = ""
+    data: list[str] = []
     for line in lines:
-        if line.startswith(":"):
+        field, _, value = line.partition(":")
+        value = value.removeprefix(" ")
+        if not line:
+            if text := "\n".join(data):
+                yield StreamEvent(name or "message", last, json.loads(text))
+            name, data = "", []
+        elif not field:
             yield StreamEvent("", "", {})
-        elif line:
-            name, _, value = line.partition(":")
-            fields[name] = value.removeprefix(" ")
-        else:
-            if "data" in fields:
-                yield StreamEvent(
-                    fields.get("event", ""), fields.get("id", ""), json.loads(fields["data"])
-                )
-            fields = {}
+        elif field == "data":
+            data.append(value)
+        elif field == "event":
+            name = value
+        elif field == "id" and "\0" not in value:
+            last = value

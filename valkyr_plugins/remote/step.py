@@ -52,6 +52,7 @@ class RemoteStep(Module[RemoteInputs]):
     title: ClassVar[str] = "Remote step"
     category: ClassVar[str] = "remote"
     queue: ClassVar[str] = "remote"
+    remote: ClassVar[bool] = True
     effect: ClassVar[str] = "external"
     outcomes_from = (OutcomeRule("outcomes", "each"),)
     Inputs = RemoteInputs

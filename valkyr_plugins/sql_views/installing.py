@@ -97,7 +97,8 @@ def is_installed() -> bool:
 def install() -> bool:
     """Create missing objects and recreate outdated ones; return whether anything was changed.
 
-    Raises ImproperlyConfigured if roles cannot be created, or if other objects conflict.
+    Raises ImproperlyConfigured if Valkyr's role may not create roles or the schema, or if other
+    objects conflict.
     """
     with transaction.atomic():
         there = is_installed()
@@ -108,7 +109,7 @@ def install() -> bool:
         if there and not missing and rows(COMMENT, [schema()])[0][0] == wanted:
             return False
         if not there:
-            execute(f"CREATE SCHEMA {quoted(schema())}")
+            privileged(f"CREATE SCHEMA {quoted(schema())}", _create_right())
         drop_views()
         for statement in (*_statements(), *_runner()):
             execute(statement)
@@ -253,8 +254,16 @@ def _by_hand() -> str:
     )
 
 
+def _create_right() -> str:
+    ((database, user),) = rows("SELECT current_database(), current_user", [])
+    return (
+        f"Let the database's owner run: GRANT CREATE ON DATABASE {quoted(database)} TO "
+        f"{quoted(user)}; then run the command again."
+    )
+
+
 def privileged(statement: str, remedy: str) -> None:
-    """Run a statement that needs CREATEROLE. Raises ImproperlyConfigured with the remedy."""
+    """Run a statement that needs a special right. Raises ImproperlyConfigured with the remedy."""
     try:
         with transaction.atomic():
             execute(statement)

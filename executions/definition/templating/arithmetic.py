@@ -125,7 +125,7 @@ def to_float(_: RenderBudget, value: Any, default: Any = 0.0) -> Any:
         _bounded_number_text(value)
     try:
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return default
 
 

@@ -28,6 +28,7 @@ from executions.triggers.queues.message import QueueMessage, Unreadable
 from executions.triggers.start import start_execution
 
 KEPT_BYTES = 64 * 1024
+REPLACEMENT = "\ufffd"  # for what PostgreSQL cannot store as text
 MAX_REASON = 4_000
 SWITCHED_OFF_SECONDS = 5.0
 
@@ -139,4 +140,4 @@ def _text(value: Any) -> str:
 
 def _storable(text: str) -> str:
     """Replace the characters that PostgreSQL cannot store: NUL and lone surrogates."""
-    return text.encode(errors="replace").decode().replace("\x00", "\ufffd")
+    return text.encode(errors="replace").decode().replace("\x00", REPLACEMENT)

@@ -11,7 +11,7 @@ from executions.definition.graph.problem import DefinitionProblem
 from executions.errors import InvalidPayload, NotFound, WrongState
 from executions.models import RefusedMessage, WorkflowExecution
 from executions.states import TriggerType
-from executions.triggers.queues.intake import KEPT_BYTES
+from executions.triggers.queues.intake import KEPT_BYTES, REPLACEMENT
 from executions.triggers.queues.message import Unreadable, payload_of
 from executions.triggers.start import start_execution
 
@@ -28,7 +28,7 @@ def start_again(
     """Start the trigger's workflow with the message's body, or with another payload.
 
     Raises NotFound, WrongState if the message is already resolved, InvalidPayload for a body that
-    is truncated or not JSON, and the errors of `start_execution`.
+    is truncated, contains U+FFFD, or is not JSON, and the errors of `start_execution`.
     """
 
     def start(message: RefusedMessage) -> WorkflowExecution:
@@ -96,11 +96,16 @@ def _open(message_id: UUID) -> RefusedMessage:
 def _body(message: RefusedMessage) -> Any:
     text = message.body.encode()
     try:
-        if len(text) < KEPT_BYTES:
+        if len(text) >= KEPT_BYTES:
+            problem = DefinitionProblem(
+                "body", "cut", f"Only its first {KEPT_BYTES // 1024} KiB were kept."
+            )
+        elif REPLACEMENT in message.body:
+            problem = DefinitionProblem(
+                "body", "altered", "It contains U+FFFD, which may replace bytes that are not text."
+            )
+        else:
             return payload_of(text)
-        problem = DefinitionProblem(
-            "body", "cut", f"Only its first {KEPT_BYTES // 1024} KiB were kept."
-        )
     except Unreadable as error:
         problem = DefinitionProblem("body", error.code, str(error))
     raise InvalidPayload(

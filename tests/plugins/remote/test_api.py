@@ -665,6 +665,21 @@ def test_what_the_engine_does_itself_cannot_be_sent_to_runners(
     ]
 
 
+@pytest.mark.parametrize("queue", ["default", "office"])
+def test_a_step_for_runners_cannot_be_sent_to_a_queue_without_them(
+    author: APIClient, queue: str
+) -> None:
+    document = {"schema": "valkyr/1", "name": "film", "tasks": [render(queue=queue)]}
+    made = author.post("/v1/Workflow", {"definition": document}, format="json")
+
+    answer = author.post(f"/v1/Workflow/{made.data['id']}/publish")
+
+    assert answer.status_code == 422
+    assert [(error["path"], error["code"]) for error in answer.json()["errors"]] == [
+        ("tasks[0].queue", "not_remote")
+    ]
+
+
 def test_a_lease_of_many_costs_few_queries_more(
     runner: APIClient, begin: Callable[..., str], django_assert_max_num_queries: Any
 ) -> None:

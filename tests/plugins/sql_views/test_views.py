@@ -4,7 +4,7 @@ import psycopg
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
-from django.db import connection
+from django.db import connection, transaction
 
 from dlq.models import DeadLetterEntry
 from executions.errors import NotFound, ValkyrError
@@ -237,6 +237,26 @@ def test_a_schema_of_others_is_left_alone(world: SqlWorld, monkeypatch: pytest.M
     try:
         with pytest.raises(ImproperlyConfigured, match="schema public exists"):
             installing.install()
+    finally:
+        monkeypatch.undo()
+        configuration.forget()
+
+
+def test_a_role_that_may_not_create_schemas_is_told_the_remedy(
+    world: SqlWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from executions import configuration
+
+    monkeypatch.setenv("VALKYR_SQL_VIEWS_SCHEMA", "elsewhere")
+    configuration.forget()
+    try:
+        with transaction.atomic():
+            with connection.cursor() as cursor:
+                cursor.execute("CREATE ROLE elsewhere_reader; CREATE ROLE no_schemas")
+                cursor.execute("GRANT elsewhere_reader TO no_schemas; SET LOCAL ROLE no_schemas")
+            with pytest.raises(ImproperlyConfigured, match=r'ON DATABASE .* TO "no_sch'):
+                installing.install()
+            transaction.set_rollback(True)
     finally:
         monkeypatch.undo()
         configuration.forget()

@@ -181,3 +181,24 @@ def test_a_step_that_writes_with_its_record_has_no_cache_and_no_remote_queue():
         ("tasks[0].cache", "not_cacheable"),
         ("tasks[0].queue", "not_remote"),
     }
+
+
+@pytest.mark.parametrize(
+    ("queues", "own", "place"),
+    [
+        (("remote", "gpu"), {}, None),
+        (("gpu",), {"queue": "gpu"}, None),
+        (("gpu",), {}, "use"),
+        ((), {}, "use"),
+        (("gpu",), {"queue": "default"}, "queue"),
+        (("gpu",), {"queue": "office"}, "queue"),
+    ],
+)
+def test_a_step_for_remote_runners_has_a_queue_that_they_serve(queues, own, place):
+    remote = {"remote.step": spec("remote.step", remote=True, inline=False, queue="remote")}
+    document = definition([{"id": "a", "use": "remote.step"} | own])
+
+    told = problems(document, remote, Limits(remote_queues=frozenset(queues)))
+
+    found = [(problem.path, problem.code) for problem in told]
+    assert found == ([(f"tasks[0].{place}", "not_remote")] if place else [])

@@ -34,6 +34,7 @@ def render(value):
         ("{{ input.items ~ '' }}", "a key"),
         ("{{ input.nothing | default('d') }}", "d"),
         ("{{ 'inf' | float | int(3) }}", 3),
+        ("{{ (10 ** 400) | float(2.5) }}", 2.5),
         ("{{ input.name.upper() }}", "ADA"),
         ("{{ input.get('nothing', 3) }}", 3),
         ("{{ input.list | sort | first }}", 1),

@@ -183,14 +183,8 @@ def queue_problems(reading: BodyReading, limits: Limits) -> Iterator[DefinitionP
             own: Any = module.document.get("queue", inherited.get("queue"))
             if module.spec is None:
                 continue
-            spec = module.spec
-            if own is None and not spec.inline and _stops(spec.queue, spec, limits):
-                message = (
-                    f'"{module.type}" computes, but its queue "{module.spec.queue}" is '
-                    "served by threads of one process, so it would block the other steps: "
-                    "use a queue that is not in VALKYR_THREAD_QUEUES"
-                )
-                yield problem((*module.pointer, "use"), "computes", message)
+            if own is None:
+                yield from _problems_of_own_queue(module, module.spec, limits)
             if not isinstance(own, str):
                 continue
             stands = module.pointer if "queue" in module.document else task.pointer
@@ -200,6 +194,8 @@ def queue_problems(reading: BodyReading, limits: Limits) -> Iterator[DefinitionP
                     f"{reason}: omit its queue"
                 )
                 yield problem((*stands, "queue"), "not_remote", message)
+            if reason := _unserved(own, module.spec, limits):
+                yield problem((*stands, "queue"), "not_remote", reason)
             # Steps there wait for other systems, hundreds in one process: this one would block them
             # all.
             if _stops(own, module.spec, limits):
@@ -209,6 +205,32 @@ def queue_problems(reading: BodyReading, limits: Limits) -> Iterator[DefinitionP
                     "queue"
                 )
                 yield problem((*stands, "queue"), "computes", message)
+
+
+def _problems_of_own_queue(
+    module: ModuleEntry, spec: ModuleSpec, limits: Limits
+) -> Iterator[DefinitionProblem]:
+    """Yield problems of a module for which the definition names no queue."""
+    place = (*module.pointer, "use")
+    if not spec.inline and _stops(spec.queue, spec, limits):
+        message = (
+            f'"{module.type}" computes, but its queue "{spec.queue}" is served by threads of one '
+            "process, so it would block the other steps: use a queue that is not in "
+            "VALKYR_THREAD_QUEUES"
+        )
+        yield problem(place, "computes", message)
+    if reason := _unserved(spec.queue, spec, limits):
+        yield problem(place, "not_remote", reason)
+
+
+def _unserved(queue: str, spec: ModuleSpec, limits: Limits) -> str:
+    """Return why no remote runner gets the module's steps from the queue; "" if one can."""
+    if not spec.remote or queue in limits.remote_queues:
+        return ""
+    return (
+        f'only remote runners execute "{spec.type}", but VALKYR_REMOTE_QUEUES lacks its queue '
+        f'"{queue}": set `queue` to one of VALKYR_REMOTE_QUEUES, or add the queue to that setting'
+    )
 
 
 def _stops(queue: str, spec: ModuleSpec, limits: Limits) -> bool:
