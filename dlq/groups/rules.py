@@ -27,7 +27,7 @@ MOVES: Mapping[GroupStatus, frozenset[GroupStatus]] = {
 class GroupStanding:
     """A group's status, the time at which this status began, and the conditions that end it.
 
-    A SNOOZED or REDRIVING group returns to `before`. A failure in the version `resolved_in` or
+    `before` is the status before SNOOZED or REDRIVING. A failure in the version `resolved_in` or
     later is a regression; if `resolved_in` is None, any later failure is.
     """
 
