@@ -239,8 +239,7 @@ class SplitGroup(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Split a group's past and future failures by a facet; this group keeps the most frequent
-        value.
+        """Split a group by a facet, including past failures; it keeps the most frequent value.
 
         At most 50 values are allowed. Later values also get their own groups, up to 100 in total.
         """
