@@ -1,4 +1,4 @@
-"""Reconstruct a step's HTTP request from its recorded inputs, without secrets; write it as curl.
+"""Reconstruct a step's HTTP request from its recorded inputs, without secrets, as a curl command.
 
 This module is pure. Only the first request is reconstructed: redirects, pages and retries depend on
 its response.

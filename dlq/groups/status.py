@@ -133,7 +133,8 @@ def begin_redrive(group_ids: Iterable[UUID]) -> None:
 
 
 def end_redrive(group_ids: Iterable[UUID], clean: bool) -> None:
-    """End a redrive in the caller's transaction; `clean` is true if all its entries succeeded.
+    """End a redrive in the caller's transaction; `clean`: an entry succeeded, and none failed
+    again.
 
     If the last redrive of a group was clean and left no open entry, the group is resolved, unless
     it was ignored. Otherwise, the group returns to its earlier status.

@@ -51,8 +51,8 @@ NOT_STORED = "they are not in the archive yet"
 class Family:
     """A root and its descendants; `reason` is why the family is kept ("" if it may be deleted).
 
-    `members` are at most 500 executions, executions without children first. `size` and `runs` count
-    all members and all their runs.
+    `members` are executions up to a limit, executions without children first. `size` and `runs`
+    count all members and all their runs.
     """
 
     root: UUID
@@ -222,9 +222,9 @@ def clear(
     tally: PruningTally,
     partitions: RunPartitions | None = None,
 ) -> None:
-    """Delete those families of the roots that may be deleted, until the time limit.
+    """Delete the families of these roots, if they may be deleted, until the time limit.
 
-    `ends` contains the end of each root.
+    `ends` maps each root to its end.
     """
     partitions = partitions or RunPartitions(wanted)
     for roots in _some(ends):
