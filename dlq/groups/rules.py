@@ -27,8 +27,9 @@ MOVES: Mapping[GroupStatus, frozenset[GroupStatus]] = {
 class GroupStanding:
     """A group's status, the time at which this status began, and the conditions that end it.
 
-    `before` is the status before SNOOZED or REDRIVING. A failure in the version `resolved_in` or
-    later is a regression; if `resolved_in` is None, any later failure is.
+    A SNOOZED group returns to `before`; so does a REDRIVING group, unless its redrive resolves it.
+    A failure in the version `resolved_in` or later is a regression; if it is None, any later
+    failure is.
     """
 
     status: GroupStatus
