@@ -136,7 +136,7 @@ def end_redrive(group_ids: Iterable[UUID], clean: bool) -> None:
     """End a redrive in the caller's transaction.
 
     `clean`: entries succeeded, and none failed again. If a group's last redrive was clean and left
-    no open entry, the group is resolved, unless it was ignored. Otherwise `status_before` returns.
+    no open entry, the group is resolved (unless ignored); otherwise it returns to `status_before`.
     """
     for group in _roots(group_ids):
         group.redriving = max(0, group.redriving - 1)

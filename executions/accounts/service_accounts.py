@@ -40,7 +40,7 @@ def create_service_account(
     """Create an account with its user and membership.
 
     Raises Taken for an existing name in the workspace, and WithProblems for a name that is too
-    long, for an unknown role or permission, or as `program_user` does.
+    long, an unknown role or permission, or an account model with other required fields.
     """
     check_role(role, permissions)
     username = username_of(workspace, name)
