@@ -90,8 +90,8 @@ def public(path: str) -> str:
 def page(model: str, pk: Any = None, **query: Any) -> str:
     """Return the path of an object's page or, if `pk` is None, of a list. The path can be stored.
 
-    `model` is `app_model`. The path is built as Django's admin builds it, because a lookup would
-    load the urlconf.
+    `model` is an app and a model, such as `dlq_failuregroup`. The path is built as Django's admin
+    builds it, because a lookup would load the urlconf.
     """
     app, _, name = translated(model).rpartition("_")
     path = f"{app}/{name}/" if pk is None else f"{app}/{name}/{pk}/change/"

@@ -54,8 +54,8 @@ def execution_page(entry: DeadLetterEntry) -> str:
 def flower(entry: DeadLetterEntry) -> str:
     """Return the URL of Flower's list of the execution's tasks; "" without VALKYR_FLOWER_URL.
 
-    Flower searches for the words in the parameter `name`. The second word here is the execution's
-    ID, which is an argument of all its tasks.
+    Flower searches for the words in the parameter `name`. The second word here matches tasks that
+    have the execution's ID among their arguments.
     """
     place = valkyr_settings().flower_url.rstrip("/")
     if not place:

@@ -230,9 +230,9 @@ class GroupChange(Body):
     reason = Text(required=False, default="", allow_blank=True, max_length=2_000)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Check the conditions of the status, and that `status`, `ownerId` or `muted` is given.
+        """Check the fields that depend on the status; require `status`, `ownerId` or `muted`.
 
-        Raises ValidationError otherwise.
+        Raises ValidationError.
         """
         terms = {
             "SNOOZED": {"snoozeUntil", "snoozeTotal", "snoozeVersion"},

@@ -239,9 +239,9 @@ class SplitGroup(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Split a group by a facet, including past failures: up to 100 values get their own groups.
+        """Split a group by a facet, past failures too; the group keeps the most frequent value.
 
-        The most frequent value and the remaining values stay in this group.
+        At most 50 values are allowed. Later values get groups too, up to 100; the rest stay here.
         """
         parts, _ = self.perform(operations.SPLIT, groups(), id, SplitBody)
         return Response(PartShape(parts, many=True).data, 201)

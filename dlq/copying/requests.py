@@ -1,4 +1,4 @@
-"""Reconstruct a step's HTTP request from its recorded inputs, without secrets; write it as curl.
+"""Reconstruct a step's HTTP request from its recorded inputs, without secrets, as a curl command.
 
 This module is pure. Only the first request is reconstructed: redirects, pages and retries depend on
 its response.
@@ -77,9 +77,9 @@ class CopiedRequest:
 
 
 def request_of(module: str, inputs: Any) -> CopiedRequest | None:
-    """Return the request that a step of this type made with these inputs.
+    """Return the request that a step with this module made with these inputs.
 
-    Returns None if the step makes no request or if the inputs are invalid.
+    Returns None if the module's requests cannot be reconstructed, or if the inputs contain no URL.
     """
     made = _TYPES.get(module)
     given = redacted(inputs)

@@ -93,7 +93,7 @@ def note_entry(entry_id: UUID) -> None:
 
 
 def note_of_entries(entry_ids: Sequence[UUID], *, opened: int) -> None:
-    """Queue a change of the counters for each entry, in one statement: 1 for opened, -1 for closed.
+    """Queue one change of the counters per group: for each entry, 1 if opened, -1 if closed.
 
     The entries' current groups are used, because entries move, and a group that was read earlier
     may be outdated. The caller has locked or changed the entries in this transaction, so their

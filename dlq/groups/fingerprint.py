@@ -1,7 +1,7 @@
 """The fingerprints of failures: hashes of workflow, step, error class and normalised message.
 
-A module can name the failure itself (`StepError(fingerprint=…)`); the name then replaces the
-message. This module is pure: the same input gives the same fingerprint on every machine.
+A step's module can name the failure itself (`StepError(fingerprint=…)`); the name then replaces the
+message. The code here is pure: the same input gives the same fingerprint on every machine.
 """
 
 import hashlib

@@ -1,7 +1,7 @@
 """Merge and split failure groups.
 
 Fingerprints assign failures to groups, so they change first: after the commit, new failures join
-the right group. The existing entries follow in batches; the first two batches move at once.
+the right group. The existing entries follow in batches, the first two in the same transaction.
 """
 
 from collections import Counter
@@ -124,7 +124,7 @@ def _homes(move: GroupMove, entries: list[DeadLetterEntry]) -> dict[UUID, Placed
 
 
 def failing_of(entry: DeadLetterEntry) -> Failing:
-    """Return the data of an existing entry that determines its group."""
+    """Return the data that determines an existing entry's group."""
     return Failing(
         workspace_id=entry.workspace_id,
         workflow_id=entry.workflow_id,

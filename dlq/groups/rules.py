@@ -27,8 +27,8 @@ MOVES: Mapping[GroupStatus, frozenset[GroupStatus]] = {
 class GroupStanding:
     """A group's status, the time at which this status began, and the conditions that end it.
 
-    A SNOOZED or REDRIVING group returns to `before`. A failure in the version `resolved_in` or
-    later is a regression; if `resolved_in` is None, any later failure is.
+    A SNOOZED group returns to `before`; so does a REDRIVING group, unless the redrive resolves it.
+    A failure in version `resolved_in` or later is a regression; if None, any later failure is.
     """
 
     status: GroupStatus

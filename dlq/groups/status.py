@@ -133,10 +133,10 @@ def begin_redrive(group_ids: Iterable[UUID]) -> None:
 
 
 def end_redrive(group_ids: Iterable[UUID], clean: bool) -> None:
-    """End a redrive in the caller's transaction; `clean` is true if all its entries succeeded.
+    """End a redrive in the caller's transaction.
 
-    If the last redrive of a group was clean and left no open entry, the group is resolved, unless
-    it was ignored. Otherwise, the group returns to its earlier status.
+    `clean`: entries succeeded, and none failed again. If a group's last redrive was clean and left
+    no open entry, the group is resolved (unless ignored); otherwise it returns to `status_before`.
     """
     for group in _roots(group_ids):
         group.redriving = max(0, group.redriving - 1)

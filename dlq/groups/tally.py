@@ -153,7 +153,7 @@ def _tell(group: FailureGroup, sums: Sums, now: datetime) -> None:
 
 
 def _announce(signal: Signal, group: FailureGroup, **facts: Any) -> None:
-    """Send a signal about a group; if a receiver fails, roll its writes back and log the error.
+    """Send a signal about a group; if a receiver fails, roll the receivers' writes back and log it.
 
     Otherwise the failing call would repeat each second and block the counting of all groups.
     """

@@ -63,9 +63,9 @@ def _refuse_resolved(row: DeadLetterEntry) -> str:
 
 
 def _refuse_gone(row: DeadLetterEntry) -> str:
-    """Return the reason why the step cannot continue; "" if it can.
+    """Return the reason why the operation is not possible, or "".
 
-    A step cannot continue if its dead letter is resolved. After an undo, only undo steps can.
+    The dead letter must be open. After an undo begins, only undo steps can continue.
     """
     if reason := _refuse_resolved(row):
         return reason

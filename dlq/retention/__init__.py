@@ -2,8 +2,8 @@
 
 `terms` and `periods` set the periods. `executions` selects and deletes families of executions;
 `bulk` deletes those of an old partition, thousands at once; `references` deletes or finds the rows
-that refer to them. `dead_letters` deletes dead letters and the rest of their groups, `trials`
-deletes test versions, and `by_age` deletes rows by their age alone. `unstored` asks plugins which
-executions must be stored first. `pruning` runs all of these: a duty runs it for a few
-seconds, and `manage.py prune` runs it until it is done. The audit trail is never pruned.
+that refer to them. `dead_letters` deletes dead letters and old failure groups, `trials` deletes
+test versions, and `by_age` deletes rows by their age alone. `unstored` asks plugins which
+executions must be stored first. `pruning` runs all of these: a duty runs it for a few seconds, and
+`manage.py prune` runs it until it is done. The audit trail is never pruned.
 """

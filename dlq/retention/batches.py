@@ -19,7 +19,7 @@ class PruningPace:
     Pruning ends at `until` on the clock of `time.monotonic()` (None: when all rows are deleted), or
     when `stopped` returns True. After each transaction, pruning waits `rest` times the
     transaction's duration, but at most half a second, to leave capacity for other work. `batch` is
-    the number of rows per transaction.
+    the usual number of rows per transaction.
     """
 
     until: float | None = None

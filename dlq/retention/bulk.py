@@ -92,11 +92,11 @@ def clear(
     pace: PruningPace,
     tally: PruningTally,
 ) -> None:
-    """Delete the executions of a released partition until the time limit.
+    """Delete a released partition's executions that may be deleted, until the time limit.
 
-    Each call begins at the first execution. If several transactions delete nothing, because the
-    archive is behind, `executions.walk` does the rest; it continues where the previous walk
-    stopped.
+    Each call begins at the first execution. If several transactions in a row delete nothing,
+    because the archive is behind, `executions.walk` does the rest; it continues where the previous
+    walk stopped.
     """
     walk, idle = BulkWalk.of(partition, wanted, before), 0
     while walk.after is not None and idle < MOST_IDLE:

@@ -51,8 +51,8 @@ NOT_STORED = "they are not in the archive yet"
 class Family:
     """A root and its descendants; `reason` is why the family is kept ("" if it may be deleted).
 
-    `members` are at most 500 executions, executions without children first. `size` and `runs` count
-    all members and all their runs.
+    `members` are executions up to a limit, executions without children first. `size` and `runs`
+    count all members and all their runs.
     """
 
     root: UUID
@@ -222,9 +222,9 @@ def clear(
     tally: PruningTally,
     partitions: RunPartitions | None = None,
 ) -> None:
-    """Delete those families of the roots that may be deleted, until the time limit.
+    """Delete the families of these roots, if they may be deleted, until the time limit.
 
-    `ends` contains the end of each root.
+    `ends` maps each root to its end.
     """
     partitions = partitions or RunPartitions(wanted)
     for roots in _some(ends):
@@ -335,7 +335,7 @@ def _locked(pack: list[Family], wanted: RetentionPeriods, before: datetime) -> l
 def _delete(pack: list[Family], most: int, partitions: RunPartitions) -> Counter[str]:
     """Delete at most `most` executions and their runs; return how many of each.
 
-    If the executions have too many runs for one call, only runs are deleted.
+    If the executions have more than RUNS_AT_ONCE runs, they remain for a later call.
     """
     # Executions without children first: the rest of a family may need their parents.
     ids = [pk for family in pack for pk in family.members][:most]

@@ -53,7 +53,7 @@ def terms_of(
 
 
 def youngest_end(terms: Iterable[Term], now: datetime) -> datetime | None:
-    """Return the latest end of an execution that may be deleted; None if all are kept forever."""
+    """Return the latest end that a deletable execution may have; None if all are kept forever."""
     days = [term.days for term in terms if term.days > 0]
     return now - min(days) * DAY if days else None
 

@@ -77,7 +77,7 @@ def obtain(user: User, queryset: QuerySet[M], pk: Any, power: Power) -> tuple[M,
 def let_through(
     user: User, row: M | None, power: Power, name: str, *, member: Member | None = None
 ) -> tuple[M, Powers]:
-    """Return the found row and the caller's powers on it; errors call the row `name`.
+    """Return the found row and the caller's powers on it; NotFound calls the row `name`.
 
     `member` is the caller's membership, if it was read with the row. Raises the errors of `obtain`.
     """

@@ -236,10 +236,10 @@ def _move(membership: Membership, role: str, source: str, actor: Actor, reason: 
 
 
 def _open_the_admin(user: Any, *, opened: bool) -> None:
-    """Allow the user to open the admin if one of the user's roles needs it.
+    """Allow superusers, and users with a role that needs it, to open the admin.
 
-    `opened` says that a role from another system needed the access until now: if no role needs it
-    any longer, it is withdrawn, except from superusers. Manually granted access is kept.
+    `opened` says that a role from another system needed the access until now. Only then is the
+    access withdrawn if no role needs it any longer.
     """
     if not has_column("is_staff"):
         return

@@ -39,8 +39,8 @@ def create_service_account(
 ) -> ServiceAccount:
     """Create an account with its user and membership.
 
-    Raises Taken for an existing name in the workspace, and WithProblems for a name that is too long
-    or for an unknown role or permission.
+    Raises Taken for an existing name in the workspace, and WithProblems for a name that is too
+    long, an unknown role or permission, or an account model with other required fields.
     """
     check_role(role, permissions)
     username = username_of(workspace, name)
@@ -105,7 +105,7 @@ def membership_of(account: ServiceAccount) -> Membership:
 def program_user(username: str) -> Any:
     """Create an account without a password. Raises WithProblems if the model requires other fields.
 
-    Uses `save`, not the manager's `create_user`, whose arguments are the project's own.
+    Uses `save`, because a project can define the manager's `create_user` with other arguments.
     """
     model = get_user_model()
     user = model(**_name_fields(username))

@@ -1,6 +1,6 @@
 """Sessions: begin them at sign-in, list an account's sessions, and end them.
 
-A session that ended stays ended: `ended_at` alone records the end and is never cleared.
+A session that ended stays ended: `ended_at` is never cleared.
 """
 
 from collections.abc import Mapping

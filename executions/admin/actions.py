@@ -30,7 +30,7 @@ OUTSIDE = 2
 
 
 class OperatingAdmin(ScopedAdmin):
-    """An admin that offers `operations` as actions of rows, pages and, if `bulk`, selections."""
+    """Offers `operations` as actions of rows and pages and, if `bulk` is set, of selected rows."""
 
     operations: ClassVar[tuple[AdminOperation, ...]] = ()
     # Methods that show another page of one object; their buttons precede those of operations.

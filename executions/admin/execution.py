@@ -269,7 +269,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: Any, search_term: str
     ) -> tuple[Any, bool]:
-        """Return the rows that match the term: an ID, a workflow, or a label like `order:4711`."""
+        """Return the rows that match an ID, workflow or labels, and whether any may be repeated."""
         searched, rest = in_search(search_term)
         rows, duplicates = super().get_search_results(request, queryset, rest)
         narrowed = bool(rest) or any(request.GET.get(name) for name in NARROWING)

@@ -1,9 +1,9 @@
 """Rates per minute, counted in Redis for all processes together.
 
-A minute begins with its first count. Without Redis, sign-ins are counted in the database, and each
-process counts the other requests separately. Each process tries Redis again every few seconds. An
-outage of Redis does not cause rejections. Once a process knows that a limit is exceeded, it rejects
-requests without using Redis.
+A minute begins with its first count. Without Redis, `strict` rates, such as sign-ins, are counted
+in the database, and each process counts the others separately. Each process tries Redis again every
+few seconds. An outage of Redis does not cause rejections. Once a process knows that a limit is
+exceeded, it rejects requests without using Redis.
 """
 
 import logging

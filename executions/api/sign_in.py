@@ -83,7 +83,7 @@ class ObtainToken(OpenEndpoint):
     """The endpoint that exchanges a user name and a password for a token pair."""
 
     def rates(self) -> list[Rate]:
-        """Return the rate limits of sign-ins by address and by the user name in the body."""
+        """Return the limits on sign-ins: per address, and per user name in the body."""
         data = self.request.data
         name = data.get("username") if isinstance(data, dict) else None
         return throttles.of_sign_in(self.request, name)

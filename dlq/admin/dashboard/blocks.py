@@ -29,7 +29,7 @@ class Banner:
 
 @dataclass(frozen=True, slots=True)
 class HomeProblem:
-    """A problem that needs attention now: a sentence without a full stop, and the URL of its list.
+    """A problem that needs attention now: a sentence without a full stop, and the URL of its page.
 
     `note` adds a detail, such as the start of the problem.
     """

@@ -101,7 +101,7 @@ def _present(
 def _first_waiting(executions: QuerySet[WorkflowExecution]) -> Any:
     """Return the earliest creation time of at most 10,000 waiting executions, or None.
 
-    Without this limit, PostgreSQL would search all executions in the order of creation.
+    Without this limit, PostgreSQL might read all executions in the order of their creation.
     """
     some = executions.filter(in_states("PENDING")).order_by().values("pk")[:BOUND]
     return WorkflowExecution.objects.filter(pk__in=some).aggregate(at=Min("created_at"))["at"]
