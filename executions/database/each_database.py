@@ -1,7 +1,8 @@
 """Read from each database of this process at the same time, in bounded time.
 
-Each read has its own thread. If a read hangs, for example on a frozen server, it delays neither the
-other reads nor the caller. No second read of that database starts until the first ends.
+With several databases, each read has its own thread. If a read hangs, for example on a frozen
+server, it does not delay the other reads, and the caller waits only until its time limit. No second
+read of that database starts until the first ends.
 """
 
 import logging
