@@ -46,8 +46,7 @@ Reader = Callable[[Any], Any]
 def attribute_reader(
     budget: RenderBudget, attribute: Any, *, default: Any = None, caseless: bool = False
 ) -> Reader:
-    """Return a function that reads an item's `attribute` (a dotted path), or the item itself for
-    None.
+    """Return a function that reads an item's `attribute`: a dotted path, or None for the item.
 
     With `caseless`, strings become lower case, for sorting and grouping. A missing value becomes
     `default`, unless `default` is None. Each call is charged to the budget.
