@@ -55,7 +55,7 @@ class CredentialReference:
 def naming(credential: Credential) -> list[CredentialReference]:
     """Return active workflows' current versions that name the credential, ordered by workflow name.
 
-    The result has at most one row more than messages list. The search reads the latest and canary
+    The result has at most one row more than a message lists. The search reads the latest and canary
     versions of the workspace as text, so similar text also matches: a false match is better than a
     workflow that fails.
     """
