@@ -1,8 +1,7 @@
 """Read from each database of this process at the same time, in bounded time.
 
-With several databases, each read has its own thread. If a read hangs, for example on a frozen
-server, it does not delay the other reads, and the caller waits only until its time limit. No second
-read of that database starts until the first ends.
+With several databases, each read has its own thread. If a read hangs, it delays no other read, and
+the caller's wait is limited. No second read of that database starts until the first ends.
 """
 
 import logging
