@@ -47,7 +47,7 @@ def refuse() -> None:
 def with_settings(check: Check) -> Check:
     """Return a check that reads settings.
 
-    It reports nothing if the check `settings` already reports invalid settings.
+    If invalid settings make it fail, it reports nothing: the check `settings` reports them.
     """
 
     @wraps(check)

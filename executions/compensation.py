@@ -1,7 +1,7 @@
-"""The only writer of an execution's compensation: undo the successful steps, then end.
+"""Compensation: undo an execution's successful steps, then end the execution.
 
-Before an execution fails, times out or is cancelled, it undoes successful steps: `begin` stores
-its final state, `proceed` starts the undo steps when no other step is running, and `end` ends the
+Before an execution fails, times out or is cancelled, it undoes successful steps: `begin` stores its
+final state, `proceed` starts the undo steps when no other step is running, and `end` ends the
 execution. Until then the execution keeps its concurrency key, and its end is not announced.
 """
 
@@ -92,7 +92,7 @@ def end(execution_id: UUID, *, failed: bool, metrics: Any) -> None:
 
 
 def refuse(execution: WorkflowExecution, verb: str, *, undoing: bool = False) -> None:
-    """Raise Compensated if a step may not run again because the execution's undo has begun.
+    """Raise Compensated if an execution's undo has begun, so that the execution cannot `verb`.
 
     With `undoing`, the step to run again is an undo step, which is allowed while the compensation
     is FAILED.

@@ -1,8 +1,8 @@
 """The Celery app that sends and executes Valkyr's tasks, its queue names, and its broker.
 
 It is the app that was passed to `valkyr.configure_celery`, or otherwise Celery's current app. A
-queue has two names: `io` in definitions and tables, `<QUEUE_PREFIX>io` at the broker, or
-`<QUEUE_PREFIX>b:io` in the cell `b`, so that no worker receives messages of another cell. Queues in
+queue has two names: in definitions and tables `io`, and at the broker `<QUEUE_PREFIX>io` or, in the
+cell `b`, `<QUEUE_PREFIX>b:io`, so that no worker receives messages of another cell. Queues in
 `CELERY_QUEUES` are the app's own, without QUEUE_PREFIX: `images`, or `b:images` for steps of the
 cell `b`.
 """

@@ -66,8 +66,8 @@ def apply(
     """Carry out the bundle's plan, if it still has the fingerprint; "" accepts any plan.
 
     Without a source, such as for a promoted version, the workspace keeps its recorded source.
-    Raises PlanOutdated, InvalidBundle with the problems found, and the errors of publishing. If an
-    error occurs, nothing is changed.
+    Raises PlanOutdated, InvalidBundle with the problems found, and the errors of publishing. After
+    an error, only the writes of `prepare` remain.
     """
     prepare(bundle)
     with transaction.atomic():

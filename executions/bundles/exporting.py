@@ -32,7 +32,7 @@ class ExportedBundle:
 
 
 def export(workspace: Workspace, wanted: Iterable[BundleKind]) -> ExportedBundle:
-    """Return the workspace's published workflows, and its items of the wanted kinds.
+    """Return the published workflows that do not come from code, and the items of the wanted kinds.
 
     Raises BundleTooLarge for too many workflows, items of a kind, or bytes (`MAX_BYTES`).
     """

@@ -102,8 +102,8 @@ class BundleKind(ABC):
     """A kind of item: its fields, and the functions that read and write items of this kind.
 
     `name` is the kind's name in a bundle, and its file's name without `.yaml`. `needs` is the power
-    in the workspace that is required to read and write items. It is None for a kind of item that
-    belongs to the whole installation, for superusers. `keys` are the fields that identify an item.
+    in the workspace that is required to read and write items; None if the items belong to the whole
+    installation, so that only superusers may do this. `keys` are the fields that identify an item.
     A bundle has at most `most` items of the kind.
     """
 

@@ -209,7 +209,7 @@ def write(
 ) -> dict[str, int | None]:
     """Apply the verdicts that have an action; return latest version numbers, keyed by slug.
 
-    A workflow without a version has None; workflows of which only the layout changes are left out.
+    Workflows of which only the layout changes are left out.
     """
     changed = [one for one in verdicts if one.action]
     said = [

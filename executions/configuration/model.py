@@ -85,8 +85,8 @@ def setting(
     """Declare a setting.
 
     `unset` is a description of the default, shown in place of its value. `variables` are additional
-    environment variables. `bounds` are constraints of pydantic: `ge`, `gt`, `le`, `lt`,
-    `min_length`, or `pattern`.
+    environment variables. `bounds` are pydantic constraints: `ge`, `gt`, `le`, `lt`, `min_length`,
+    or `pattern`.
     """
     extra: Any = {"unit": unit, "unset": unset, "variables": list(variables)}
     return Field(default=default, description=meaning, json_schema_extra=extra, **bounds)
@@ -138,7 +138,7 @@ _django: Any = None
 
 
 def _source() -> Any:
-    """Return Django's setting `VALKYR`, unchecked; None if it is not set, or without Django.
+    """Return Django's setting `VALKYR`, unchecked; None if it or Django is not configured.
 
     Each step calls this several times, so Django's settings object is cached once it is found.
     """

@@ -1,7 +1,7 @@
 """Rotate keys during operation: add a data key, reseal values, and remove old keys.
 
 All values stay readable: a key is removed only when it seals nothing and no process can still be
-sealing with it. Each change is a row of the audit trail.
+sealing with it. Each change adds a row to the audit trail.
 """
 
 from collections import Counter

@@ -1,7 +1,7 @@
 """Open a workspace's credentials for steps, by name, with their boundaries.
 
 opened_for(step, names)    for a step that runs; the statement that reads also records the use
-refuse(step, found, …)     correct that record, if the step gets no credential
+refuse(step, uses, reason)  correct that record if the step gets none of the credentials
 opened_of(workspace, names)    without a step, and without a record
 """
 

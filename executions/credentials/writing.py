@@ -53,9 +53,9 @@ class CredentialReference:
 
 
 def naming(credential: Credential) -> list[CredentialReference]:
-    """Return the current versions of active workflows that name the credential, by workflow name.
+    """Return active workflows' current versions that name the credential, ordered by workflow name.
 
-    The result has at most one row more than messages list. The search reads the latest and canary
+    The result has at most one row more than a message lists. The search reads the latest and canary
     versions of the workspace as text, so similar text also matches: a false match is better than a
     workflow that fails.
     """
@@ -92,9 +92,9 @@ def create(
 ) -> Credential:
     """Create a credential; its name and type never change.
 
-    `hosts`, `modules` and `workflows` are its boundary. The type suggests omitted lists; hosts are
-    required if it suggests none. Raises InvalidCredential with every problem, NameTaken, and
-    sealing's errors.
+    `hosts`, `modules` and `workflows` are its boundary. If omitted, hosts and modules are those
+    that the type suggests, and all workflows are allowed; hosts are required if the type suggests
+    none. Raises InvalidCredential with every problem, NameTaken, and sealing's errors.
     """
     suggested = {
         "hosts": _suggested_hosts(type, fields),

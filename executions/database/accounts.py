@@ -3,7 +3,7 @@
 A database can check keys and join tables only within itself. If a project keeps its accounts
 elsewhere, each account (or group) to which a row refers is first copied into Valkyr's database,
 without its password. The original stays authoritative: sign-in reads it. If the accounts are in
-Valkyr's database, this module does nothing.
+Valkyr's database, this module copies nothing.
 """
 
 import logging
@@ -153,7 +153,7 @@ def _with_copies(using: str, change: Callable[[], None]) -> None:
 
 
 def _here(using: str) -> bool:
-    """Return whether the account is deleted in Valkyr's database, or the apps are still loading.
+    """Return whether an account is being deleted in Valkyr's database, or the apps are loading.
 
     Otherwise, `_gone` handles the deletion.
     """

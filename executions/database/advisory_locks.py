@@ -1,4 +1,4 @@
-"""The numbers of PostgreSQL's advisory locks, and a block that tries to hold one of them.
+"""The numbers of PostgreSQL's advisory locks, and the functions that take these locks.
 
 A number identifies one job in all sessions of a database. Two jobs with the same number would block
 each other for no reason, so the numbers are an enumeration with distinct values.

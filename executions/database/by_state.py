@@ -1,8 +1,8 @@
 """Find executions or runs by state through the indexes of live and failed rows.
 
-These indexes require `finished_at`, so that no statement about one execution or one run is ever
-planned with them (docs/reference/indexes.md). A CHECK of each table keeps `finished_at` consistent
-with the state.
+These indexes require a condition on `finished_at`, so that no statement about one execution or one
+run is ever planned with them (docs/reference/indexes.md). A CHECK of each table keeps `finished_at`
+consistent with the state.
 """
 
 from django.db.models import Q

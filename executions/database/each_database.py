@@ -1,7 +1,7 @@
 """Read from each database of this process at the same time, in bounded time.
 
-Each read has its own thread. If a read hangs, for example on a frozen server, it delays neither the
-other reads nor the caller. No second read of that database starts until the first ends.
+With several databases, each read has its own thread. If a read hangs, it delays no other read, and
+the caller's wait is limited. No second read of that database starts until the first ends.
 """
 
 import logging

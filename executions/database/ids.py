@@ -14,11 +14,11 @@ _newest = 0
 def uuid7() -> UUID:
     """Return a new ID that sorts by the time at which it was made.
 
-    Its first 48 bits are the Unix time in milliseconds, and the next 12 bits are the fraction of
-    the millisecond. The last 62 bits are random (RFC 9562, section 6.2, method 3). In a cell, the
-    cell's number replaces 16 of the random bits. IDs of one process increase, unless its clock is
-    set back. Even if many are made at once, their times are less than 1 ms ahead of the clock, with
-    which the sweeper compares them.
+    Its first 48 bits are the Unix time in milliseconds, and the 12 bits after the version are the
+    fraction of the millisecond. The last 62 bits are random (RFC 9562, section 6.2, method 3). In a
+    cell, the cell's number replaces 16 of the random bits. IDs that a process makes for one
+    database increase, unless its clock is set back. Even if many are made at once, their times are
+    less than 1 ms ahead of the clock, with which the sweeper compares them.
     """
     global _newest  # noqa: PLW0603 - the newest id of this process
     step = time.time_ns() * STEPS // 10**6

@@ -1,9 +1,9 @@
 """The base class of the migrations of the engine, and of plugins that refer to its tables.
 
-Their files name the engine's apps by the usual labels, as `makemigrations` writes them. A project
-may give these apps other labels (`executions.configuration.labels`), so references are translated
-when a migration is loaded. References to models that the project swaps, such as its account model,
-stay as they are.
+These migrations name the engine's apps by the usual labels, as `makemigrations` writes them. A
+project may give these apps other labels (`executions.configuration.labels`), so references are
+translated when a migration is loaded. References to models that the project swaps, such as its
+account model, stay as they are.
 """
 
 from typing import Any

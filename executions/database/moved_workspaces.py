@@ -31,8 +31,8 @@ MOST_KEPT = 10_000
 class MoveDirectory:
     """The current cells of moved workspaces (`places`), and the cells that these workspaces left.
 
-    `left` maps a cell to the new cells of workspaces that left it, `gone` has pairs of a former
-    cell and a workspace, and `found` caches the databases of IDs.
+    `left` maps a cell to the new cells of workspaces that left it. `gone` has pairs of a former
+    cell and a workspace. `found` caches the database of each ID that was found.
     """
 
     places: Mapping[UUID, str] = field(default_factory=dict)

@@ -6,7 +6,7 @@ Django's, whose database is `default`. The ORM uses routers; Valkyr adds its own
 because `save()` gets the database from routers, not from managers.
 
 With cells (`VALKYR["CELLS"]`), several databases have Valkyr's tables, each with its own
-workspaces. A process has the alias of one of them, except in a block of `serving`.
+workspaces. A process uses one of them, except in a block of `serving`.
 """
 
 from collections.abc import Callable, Iterator

@@ -26,10 +26,9 @@ MOST_PREPARED = 1_000
 class Statements:
     """The statements of one folder, each in its `<name>.sql`; shared parts are in `parts`.
 
-    They are prepared; from the sixth use on, PostgreSQL keeps one plan until it analyses a
-    table again. A statement with `--! plan each time` is planned for its values and the current
-    tables: with an array of IDs, a plan made for a small table would continue to read the whole
-    table.
+    They are prepared; from the sixth use on, PostgreSQL can keep one plan until it analyses a table
+    again. A statement with `--! plan each time` is planned for its values and the current tables:
+    with an array of IDs, a plan made for a small table would continue to read the whole table.
 
     With `--! one partition: execution`, all rows of partitioned tables belong to the executions in
     that parameter (an ID or several), so the statement names their partition (`one_partition`).
@@ -43,7 +42,7 @@ class Statements:
         self.key = cache(self._key)
 
     def fetch(self, name: str, params: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-        """Run a named statement on Django's connection and return its rows.
+        """Run a named statement on the connection to Valkyr's database and return its rows.
 
         It joins the open transaction; if none is open, it commits at once.
         """

@@ -58,7 +58,7 @@ def created_within(since: datetime | None, until: datetime | None) -> tuple[UUID
 
 @dataclass(frozen=True, slots=True)
 class LabelledIds:
-    """The IDs of executions, in order; `reached` is the ID to continue after, None at the end."""
+    """IDs of executions, in order; `reached` is the ID to continue after, or None at the end."""
 
     ids: list[UUID]
     reached: UUID | None = None

@@ -11,9 +11,9 @@ from executions.states import ExecutionState
 class ExecutionLabel(models.Model):
     """One label of one execution, inserted together with the execution.
 
-    The execution's `labels` have the same values, for display. `state` is a copy of the execution's
-    state, which a database trigger updates (migrations/0001_initial.py). So one index finds the
-    newest executions of a workflow with this value in this state.
+    The execution's `labels` have the same values. `state` is a copy of the execution's state, which
+    a database trigger updates (migrations/0001_initial.py). So one index finds the newest
+    executions of a workflow with this value in this state.
     """
 
     pk = models.CompositePrimaryKey("execution_id", "name")

@@ -1,7 +1,7 @@
 """Plan the next steps of an execution from the states of all its steps.
 
-This module does no I/O. `plan` needs the rows of all steps; a worker that completes a step only
-uses `settle`.
+This module does no I/O. `plan` needs the rows of all steps; a worker that completes a step uses
+only `settle`.
 """
 
 from collections import deque

@@ -1,7 +1,7 @@
 """The JSON Schema of a definition, served to the studio and to editors.
 
-The schema defines a well-formed document; `rules/` checks the rest. The limits are in this file, in
-`schema_parts.py` and in `storable.py`.
+The schema defines a well-formed document; `rules/` checks the rest. The schema's limits are in this
+file and in `schema_parts.py`.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,7 @@
 """Check that a definition can be stored: that its JSON is bounded and its text is valid.
 
-PostgreSQL's JSONB rejects NUL and lone surrogates. Documents over the limit are not read any
-further.
+PostgreSQL's JSONB rejects NUL and lone surrogates. A document that is nested too deeply is not read
+any further.
 """
 
 import hashlib

@@ -47,7 +47,7 @@ MAX_PROBLEMS = 500
 
 
 def problems(document: Any, catalog: Catalog, limits: Limits = DEFAULTS) -> list[DefinitionProblem]:
-    """Return all problems of a JSON value as a definition; [] if it can be published.
+    """Return all problems of a JSON value as a definition; [] if there are none.
 
     A document that cannot be stored or has too many tasks is not checked further. After
     MAX_PROBLEMS problems, a final one says that there are more. Problems of the schema come first,

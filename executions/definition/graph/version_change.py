@@ -56,7 +56,7 @@ class ReachedStep:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The decision whether an execution can move, with the tasks from which it would continue.
+    """The decision on whether an execution can move, with the tasks from which it would continue.
 
     `busy` are the tasks that a worker is executing, and, if there are problems, the due tasks: the
     execution may be able to move once they end. `at` are the live tasks; `starts` are those that

@@ -1,7 +1,7 @@
 """The budget for checking a value against a schema.
 
 The unit is one evaluation of one keyword, about 3.5 µs of CPU time. Work that grows with the value
-or the schema is charged in the same unit in advance.
+or the schema is charged in the same unit, mostly in advance.
 """
 
 import time

@@ -12,7 +12,7 @@ class TemplateError(Exception):
 
 
 class TemplateTimeout(TemplateError):
-    """A template took longer to render than its process or its step allows."""
+    """A template took longer to render than the process or the step allows."""
 
 
 class TooLarge(ValueError):

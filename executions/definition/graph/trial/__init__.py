@@ -1,4 +1,4 @@
-"""Make the definition of a test run: a part of a draft, with pinned results.
+"""Make the definition of a test run: a draft or a part of it, with pinned results.
 
 `section` selects the tasks, `request` has the requested part and the pinned results, and `build`
 assembles the definition. None of these does I/O; the engine runs the result like any other

@@ -71,7 +71,7 @@ class Section:
 
 
 def section(reading: BodyReading, asked: TrialRequest) -> Section:
-    """Return the requested section; `asked` names tasks of `reading`."""
+    """Return the requested section; the tasks that `asked` names must be in `reading`."""
     ways = _Ways(reading)
     start = None if asked.start is None else reading.by_id[asked.start]
     pinned = frozenset(reading.by_id[name] for name in asked.pinned)
