@@ -72,13 +72,13 @@ class Credential(models.Model):
 
 
 class CredentialUse(models.Model):
-    """One read of a credential by a step, or a refused attempt; never a value.
+    """One read of a credential by a step, or one refusal; the row never contains the value.
 
-    The row is written by the statement that reads the credential, before the step's module receives
-    it. The row outlives the objects it names: the IDs are not foreign keys, and `credential_id` is
-    empty if the workspace has no credential of the `name`. `version` is the version of the
-    credential. `host` is the host to which the step connects, if known before it runs; for a
-    refused connection, it is the target. `reason` is the reason for a refusal.
+    The statement that reads the credential writes the row, before the step's module gets the value.
+    Other refusals are recorded afterwards. The row outlives the objects it names: the IDs are not
+    foreign keys, and `credential_id` is empty if the workspace has no credential of the `name`.
+    `version` is the credential's version. `host` is the host to which the step connects, if known
+    before it runs, or the rejected address. `reason` explains a refusal.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

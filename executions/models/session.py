@@ -17,7 +17,7 @@ class AccountSession(models.Model):
 
     A session of kind TOKEN stores the SHA-256 of its current refresh token's `jti`: only that token
     can be exchanged, and only once. Triggers in the database end all sessions of an account when
-    its password changes, or it is disabled or loses rights (migrations/0001_initial.py).
+    the password changes, or the account is disabled or loses rights (migrations/0001_initial.py).
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

@@ -48,8 +48,8 @@ class Access:
 def access(*, local: bool) -> Access:
     """Return the access to metrics that the settings allow.
 
-    `local` says whether only this machine can reach the process. Raises ImproperlyConfigured if a
-    setting is invalid.
+    With `local`, this machine may read them if neither a token nor a network is set. Raises
+    ImproperlyConfigured if a setting is invalid.
     """
     chosen = valkyr_settings()
     token = chosen.metrics_token.get_secret_value()

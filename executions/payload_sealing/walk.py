@@ -1,4 +1,4 @@
-"""Seal the stored payloads of a workspace with its current key, or unseal them without a key.
+"""Seal a workspace's stored payloads with its current key; if it has none, unseal them.
 
 The walk reads rows in the order of their IDs, a batch at a time, without locks. It writes the
 changed rows of a batch together, except rows that the engine has locked or written since they were
@@ -195,7 +195,7 @@ def _write_alone(model: type[Model], pk: Any, key: int | None, found: WalkResult
 def _written(model: type[Model], rewrites: Sequence[Rewrite], *, waits: bool = False) -> set[Any]:
     """Write the rows that have not changed since they were read, and return their IDs.
 
-    Skips rows that others have locked, unless `waits` is set.
+    Skips rows that other transactions have locked, unless `waits` is set.
     """
     changed = sorted({name for one in rewrites for name in one.texts})
     fields: list[Any] = [model._meta.get_field(name) for name in changed]

@@ -41,8 +41,8 @@ def download(row: Any, column: str, *, actor: Actor) -> Download:
 def download_used(execution: WorkflowExecution, stored_id: UUID, *, actor: Actor) -> Download:
     """Return a stored value, or stored content, that an execution uses.
 
-    Raises NotFound if the execution does not use it, and the errors of `reading.opened`, also
-    between parts. The caller has checked the permission.
+    Raises NotFound if the execution does not use it or its file is not complete, and the errors of
+    `reading.opened`, also between parts. The caller has checked the permission.
     """
     whole = StoredPayload.objects.exclude(stored_at=None)  # others are still being written
     found = whole.filter(

@@ -45,7 +45,7 @@ def opened(workspace_id: UUID, reference: dict[str, Any]) -> Iterator[BinaryIO]:
 
     Only a few MiB are in memory. If the file is read from its beginning, its digest is checked at
     the end. Call it outside any transaction. Raises StoredValueBroken, PayloadStoreUnavailable, and
-    SealBroken, also during reads.
+    the errors of sealing, also during reads.
     """
     found = _facts_of(reference)
     _, digest, size, key = found

@@ -157,8 +157,8 @@ def everything_in(value: Any) -> set[UUID]:
 def keep(execution_id: UUID, value: Any) -> None:
     """Let an execution refer to the stored values in a value of another execution.
 
-    Call it in the transaction that writes the value. The lock excludes the collector, which may
-    have deleted the other execution's use.
+    Call it in the transaction that writes the value. This locks the stored values, so the collector
+    cannot delete them meanwhile; values that the collector has already marked are skipped.
     """
     keep_each([(execution_id, value)])
 

@@ -86,9 +86,9 @@ def write(workspace: Workspace, said: Sequence[CodeContent]) -> dict[str, CodeVe
 def _rows(workspace: Workspace, said: Sequence[CodeContent]) -> list[_Written]:
     """Return the workflows, locked; create missing ones. Raises SlugTaken.
 
-    An insert waits for another process that creates the same workflow, and then uses the workflow
-    of that process. Inserts come first, then the locks, both in the order of the slugs, which
-    prevents deadlocks.
+    An insert waits for another process that creates the same workflow; then that process's workflow
+    is used. Inserts come first, then the locks, both in the order of the slugs, which prevents
+    deadlocks.
     """
     found = dict[str, Workflow]()
     missing = [one for one in said if not one.exists]

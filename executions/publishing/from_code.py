@@ -1,4 +1,4 @@
-"""Workflows that come from code: published by their content, and read-only for users.
+"""Workflows that come from code: new content becomes a version, and users cannot edit it.
 
 The code is the draft. Unchanged content creates no version, so any number of processes can publish
 at any time. The content is the fully resolved definition, so a changed property of a step (its

@@ -112,7 +112,7 @@ def roll_back(
 
     `number` names the version. Any canary ends, even if the version was withdrawn before. The draft
     and the executions do not change. Raises NotFound, NotPublished, and WrongState for a version
-    that new executions do not use, a workflow from code, or a workflow without an earlier version.
+    neither in use nor withdrawn, a workflow from code, or a workflow without an earlier version.
     """
     with transaction.atomic():
         workflow = _locked(workflow_id)

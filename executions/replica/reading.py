@@ -90,7 +90,7 @@ def read(request: HttpRequest, rows: Callable[[], T]) -> T:
     """Return the result of `rows`, from the replica if the request may use it.
 
     Otherwise, the primary is read. `rows` may be called twice: again on the primary if the replica
-    fails during the call. `rows` reads everything before it returns, and writes nothing.
+    fails during the call. `rows` must read everything before it returns, and must write nothing.
     """
     if not _may(request):
         return rows()

@@ -74,7 +74,7 @@ def stored(row: Any, **changes: Any) -> dict[str, Any]:
 def rebind(row: Any, places: Mapping[str, str]) -> bool:
     """Bind sealed values to the row into which they were copied, and save the row.
 
-    `places` has each column's old place. Returns whether a value was sealed. Raises SealBroken.
+    `places` has each column's old binding. Returns whether a value was sealed. Raises SealBroken.
     """
     changed = []
     for column, where in places.items():

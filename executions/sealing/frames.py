@@ -1,9 +1,9 @@
 """Seal a file in frames, so that neither the writer nor the reader holds the whole file in memory.
 
 A file begins with a header: `valkyr`, the format's version, the size of a frame, and a random salt.
-HMAC-SHA-256 derives the file's key from the workspace's key and the header. Each frame is
-AES-256-GCM under that key. It is bound to the header, the workspace, the file's name, the frame's
-number, and whether it is the last. So a missing, repeated, moved or foreign frame does not open.
+HMAC-SHA-256 derives the file's key from the workspace's key and the header. AES-256-GCM with this
+key seals each frame, bound to the header, the workspace, the file's name, the frame's number, and
+whether it is the last. So a missing, repeated, moved or foreign frame does not open.
 
 Tink's streaming AEAD is not suitable: its readers in Python cannot seek, which batches of a CSV
 require.

@@ -5,8 +5,8 @@ A sealed value is an envelope, `{"$sealed": "<key>.<base64>"}` in a JSON column 
 workspace (`payload_keys`), and bound to the workspace and a place: an execution, a step and a
 column. It cannot be opened anywhere else.
 
-Variables are sealed separately, so that SQL can merge them. Sealed logs are a list of envelopes,
-each over a list of lines, so that SQL can append to them.
+Each variable is sealed separately, so that SQL can merge variables. Sealed logs are a list of
+envelopes, each over a list of lines, so that SQL can append to them.
 """
 
 import base64
@@ -153,7 +153,7 @@ def open_lines(values: Any, where: str) -> Any:
 def keys_in(form: str, value: Any) -> set[int | None]:
     """Return the IDs of the keys that seal the parts of a column's value.
 
-    None stands for an unsealed part. An empty value has no parts.
+    None stands for an unsealed part. A value of None or of empty text has no parts.
     """
     if value is None or value == "":
         return set()

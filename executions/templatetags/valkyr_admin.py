@@ -1,7 +1,7 @@
 """Template tags that let admin templates work with Unfold and without it.
 
-Django imports this module with its template engine, which Unfold needs before Unfold itself is
-imported. So the tags read `executions.admin.skin` when they are used.
+Django imports this module with its template engine, before Unfold can be imported. So the tags
+read `executions.admin.skin` only when they are used.
 """
 
 from typing import Any

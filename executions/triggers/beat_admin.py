@@ -41,7 +41,7 @@ _followed: datetime | None = None
 
 
 def follow(trigger: Trigger) -> bool:
-    """Apply the changes of beat's entry to the locked trigger; return whether there were any."""
+    """Apply beat's changes to the locked trigger or undo invalid ones; return whether any exist."""
     entry = entry_of(trigger)
     if entry is None:
         return trigger.enabled and _switch(trigger, False, DELETED)

@@ -120,9 +120,9 @@ def _stopped(trigger: Trigger) -> str:
 
 
 def _put_off(due: QuerySet[CronTick], error: QuotaExceeded) -> None:
-    """Delay the due ticks until the limit can allow them again, and record the reason.
+    """Delay the due ticks because of an exceeded limit, and record the reason.
 
-    They are tried after at most 60 s, since a limit may be raised before its window ends.
+    The delay is `retry_after`, at least 1 s and at most 60 s: a limit may be raised meanwhile.
     """
     seconds = min(max(error.retry_after, 1.0), LONGEST_WAIT)
     due.update(

@@ -1,7 +1,7 @@
 """EVENT triggers: an event is published once, and starts each workflow that listens for it.
 
-The event, its executions and its wake-ups are one transaction; a rejected start leaves the others
-unchanged.
+The event and its executions are one transaction; a rejected start leaves the others unchanged.
+Waiting runs are woken after the commit.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,8 @@
 """Start executions from a project's own code, inside the caller's open transaction if there is one.
 
 A start inside `atomic()` commits or rolls back with the caller's rows. Other starts wait for it
-only if they use the same idempotency key. Messages are sent after the commit; the sweeper sends
-them if the process dies before that.
+only if they use the same idempotency key. Messages are sent after the commit; if the process dies
+before it sends them, the sweeper does.
 """
 
 from collections.abc import Iterator, Sequence

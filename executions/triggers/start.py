@@ -225,9 +225,9 @@ def owe_execution(
 ) -> WorkflowExecution:
     """Insert an execution of an error workflow; the execution waits for admission.
 
-    It takes no lock and counts against no quota, so it can join the transaction in which another
-    execution ends. If its concurrency key is taken, the execution waits, regardless of the rule for
-    conflicts. Raises InvalidPayload, NotPublished or WorkflowDisabled.
+    The insert takes no lock and counts against no quota, so it can join the transaction in which
+    another execution ends. If the concurrency key is taken, the execution waits, regardless of the
+    rule for conflicts. Raises InvalidPayload, NotPublished or WorkflowDisabled.
     """
     request = StartRequest(workflow, chosen_version(workflow, None), -1, TriggerType.EVENT)
     [request] = with_shares(request, [payload], key)

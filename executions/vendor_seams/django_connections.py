@@ -3,7 +3,7 @@
 Relies on: `health_check_done`, `in_atomic_block`, `savepoint_ids`, `commit_on_exit`,
 `needs_rollback`, `closed_in_transaction` and `run_on_commit` of `BaseDatabaseWrapper`, and
 `_connection_pools` of PostgreSQL's subclass (Django 5.2).
-No public way: `close()` raises inside an atomic block; Django cannot mark a connection as healthy
+No public way: `close()` does not end an atomic block; Django cannot mark a connection as healthy
 if it was used without Django's cursors; and only the code that registers a hook can make it robust.
 If it breaks: each frequent statement costs a round trip for Django's health check; a task that was
 interrupted in a transaction breaks every later task of its process; a forked child shares the

@@ -2,7 +2,7 @@
 
 Relies on: `QuerySet._raw_delete(using)`, which deletes what the query selects and returns the
 number of rows, or None when the query cannot match any (Django 5.2; Django's own cascades use it).
-No public way: `QuerySet.delete()` loads every row first to find dependent rows.
+No public way: `QuerySet.delete()` first loads the rows on which other rows may depend.
 If it breaks: pruning fails, which the log and the pruning figures show; nothing is deleted.
 """
 

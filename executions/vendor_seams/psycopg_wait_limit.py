@@ -3,8 +3,8 @@
 A frozen server keeps its TCP connections: the kernel confirms what the client sends, so neither
 keepalives nor `statement_timeout`, which the server enforces, end the wait.
 
-Relies on: psycopg's methods call `connection.wait(generator, ..., timeout=...)` for each round
-trip; after `timeout` seconds it raises OperationalError without an SQLSTATE, and the transaction
+Relies on: psycopg's methods call `connection.wait(generator)` for each round trip; after the
+seconds of a given `timeout`, it raises OperationalError without an SQLSTATE, and the transaction
 status is ACTIVE (psycopg 3.3; 3.2 has no `timeout`, so its waits stay unlimited).
 No public way: psycopg's own calls pass no timeout.
 If it breaks: a request waits until a frozen server continues.

@@ -8,7 +8,7 @@ Connections with TLS, which check the server's name, and connections through Sen
 lookup.
 
 Relies on: `redis.Connection._connect()`, which connects to `self.host` and `self.port` and returns
-the socket (redis-py 4.5 to 7); `Channel.connection_class` (kombu 5.3 to 5.7).
+the socket (redis-py 4.5 to 8); `Channel.connection_class` (kombu 5.3 to 5.7).
 No public way: redis-py has no setting for a resolver, and kombu passes the name to each connection.
 If it breaks: with slow lookups, workers take their first message up to 30 s after they lost Redis.
 """

@@ -228,7 +228,7 @@ REASONS_HEADERS = (lazy("Step"), lazy("State"), lazy("Reason"), lazy("Since"), l
 
 
 def explanation(request: HttpRequest, execution: WorkflowExecution) -> PageSection | None:
-    """Return a panel that explains why the execution and its unfinished steps are not running.
+    """Return a panel with the reasons for the states of the execution and its unfinished steps.
 
     Return None if the execution has ended and has not failed.
     """

@@ -134,7 +134,7 @@ class LastResultsOf(Endpoint):
 
 
 def _chosen(workflow: Workflow, execution_id: UUID | None) -> WorkflowExecution | None:
-    """Return the workflow's execution with this ID; without an ID, the newest execution or None.
+    """Return the execution with this ID; without an ID, the newest, or None if there is none.
 
     Raises NotFound if the workflow has no execution with the ID.
     """

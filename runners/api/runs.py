@@ -134,7 +134,7 @@ class Bar(CamelCase, serializers.ModelSerializer[Run]):
 
     @extend_schema_field(Counters(allow_null=True))
     def get_progress(self, run: Run) -> dict[str, Any] | None:
-        """Return a container's counters; None for other runs, and if no counters are stored."""
+        """Return a container's counters; None for other runs, or if no counters are stored."""
         return counters(run.progress) if run.waits_for == "body" and run.progress else None
 
     def get_childExecutionId(self, run: Run) -> UUID | None:  # noqa: N802 - the field's name

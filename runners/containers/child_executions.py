@@ -1,4 +1,4 @@
-"""Start, wake, cancel and list child executions.
+"""Start, cancel and list child executions, and wake the parent's run when a child has ended.
 
 No transaction holds the locks of two executions: each message is sent after the commit, and the
 sweeper does the work of lost messages.
@@ -120,7 +120,7 @@ def abandoned() -> QuerySet[WorkflowExecution, tuple[UUID, Any]]:
     """Return the IDs of abandoned children, each with the ID of its parent.
 
     A child is abandoned if it is unfinished and not being undone, and its parent was cancelled or
-    timed out, or the run that started the child was cancelled.
+    timed out, or the run that waited for the child was cancelled.
     """
     undone = Run.objects.filter(pk=OuterRef("parent_run_id"), state=RunState.CANCELLED)
     return (

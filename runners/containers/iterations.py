@@ -280,7 +280,7 @@ def failed_in(place: Place, outcomes: dict[int, str]) -> bool:
 
 
 def give_back_batch(state: SegmentState) -> None:
-    """Set aside the items of this worker's batch that did not start; the next plan starts them.
+    """Set aside the items of this worker's batch that did not start, for the next plan.
 
     They are not assigned here, because the result of the current item decides whether more items
     start. Call this function in a transaction that holds the execution's lock.

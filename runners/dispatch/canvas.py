@@ -111,7 +111,7 @@ def ours(canvas: Canvas, remote: frozenset[str]) -> list[Canvas]:
 
     A chain ends before its first remote segment, which is sent when the previous segment is done. A
     chord with a remote header would never complete, so its other headers are sent separately, and
-    the last of their steps plans the join.
+    the step that ends last plans the join.
     """
     links = canvas.links if isinstance(canvas, Chain) else canvas.headers
     if not any(link.queue in remote for link in links):

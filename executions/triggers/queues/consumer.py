@@ -27,8 +27,8 @@ TRIES = 3
 class Consumer:
     """Reads one queue for one trigger, one message at a time.
 
-    It reads at most `limit` messages (None means no limit), or, with `once`, until the queue is
-    empty or a message must wait. `stop` ends it after the current message.
+    It handles at most `limit` messages (None means no limit). With `once`, it also ends when the
+    queue is empty or a message must wait. `stop` ends it after the current message.
     """
 
     def __init__(

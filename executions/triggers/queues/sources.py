@@ -298,7 +298,7 @@ def find(name: str) -> Trigger:
 def broker_url(trigger: Trigger, given: str | None = None) -> str:
     """Return the broker's URL: `given`, or else the trigger's or the engine's broker.
 
-    `env:NAME` names a variable with the URL. Raises Unclear if the variable is not set.
+    `env:NAME` names an environment variable that contains the URL. Raises Unclear if it is not set.
     """
     text = given or trigger.settings["broker"] or messaging.broker_url()
     if not text.startswith("env:"):
