@@ -187,7 +187,7 @@ def _together(
 
 
 def _is_only(state: SegmentState, work: Work) -> bool:
-    """Return whether the run is the execution's only run and the figures do not read its result."""
+    """Return whether the execution has only this run, and `figures` does not read its result."""
     steps = state.context.version.graph.steps
     alone = work.attempt == 1 and len(steps) == 1 and not work.step.container
     return alone and work.step.module != ASSESSING

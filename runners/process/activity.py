@@ -2,7 +2,7 @@
 
 A ticker thread writes the time; if it stops for `VALKYR_STALL_SECONDS`, the watchdog ends the
 process. The ticker does nothing else, so that a slow database does not make it look stalled.
-Without a watchdog, this module does nothing.
+Without a watchdog, nothing is reported.
 """
 
 import itertools
