@@ -94,10 +94,10 @@ class LeaseGate:
     """A gate's check of runs that are leased together.
 
     `ask` returns one answer for each run: a permit, a Wait, an exception that fails the run, or
-    None. `ask` and `undo` run in the transaction that leases the runs: they lock rows in one order,
-    make a fixed number of queries, and wake no run before the commit. `restore` creates a permit
-    again from the run, the token of its lease and the stored JSON; `name` is stored with the
-    permit. A gate without permits needs neither `restore` nor `name`.
+    None. `ask` and `undo` run in the transaction that leases the runs: they must lock rows in one
+    order, make a fixed number of queries, and wake no run before the commit. `restore` creates a
+    permit again from the run, the token of its lease and the stored JSON; `name` is stored with the
+    permit. A gate without permits needs no `restore`.
     """
 
     name: str

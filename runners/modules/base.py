@@ -246,8 +246,8 @@ class StepError(Exception):
 class Bad:
     """A row of a module's table of bad inputs: the problem, a `with` that has it, and the error.
 
-    `says` is a part of the failure's message. A test runs every row, and the docs show it. A row
-    that needs a server (`needs` is a fixture's name) writes its address as `{server}`. A large
+    `says` is a part of the failure's message. A test runs every row, and the API lists the rows. A
+    row that needs a server (`needs` is a fixture's name) writes its address as `{server}`. A large
     `with` is a function that creates it, because every worker holds the table in memory.
     """
 

@@ -235,7 +235,7 @@ def hand_on(
 ) -> bool:
     """Record a segment's last step and claim a pending sibling, in one statement.
 
-    The step must have no other successor. Returns whether this worker claimed the sibling. Raises
+    The record must insert no runs. Returns whether this worker claimed the sibling. Raises
     LeaseLost if another worker holds the run.
     """
     row = _insist(

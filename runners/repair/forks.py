@@ -94,7 +94,7 @@ class ForkRequest:
 
     `version` is `pinned`, `latest` or a number; a priority of None keeps the priority of the
     origin. If a changed payload belongs in the payload store, `payload` contains it, because it was
-    stored before the transaction began (`starting.stored_input`).
+    stored before the transaction began (`triggers.stored_input`).
     """
 
     execution_id: UUID
