@@ -22,7 +22,7 @@ ENTRY = ("task", "args", "kwargs", "enabled", "description", "last_run_at", "sta
 def copy_accounts(sessions: MoveSessions, workspace: UUID, *, paused: bool = False) -> int:
     """Ensure that the target has the accounts and groups to which the workspace's rows refer.
 
-    Return their number. With `paused`, ignore the rows of executions that are not live.
+    Return how many there are. With `paused`, ignore the rows of executions that are not live.
     """
     needed: set[tuple[Any, Any]] = set()
     for table in tables():

@@ -180,10 +180,9 @@ def _record_handled(state: SegmentState, work: Work, unit: Unit) -> Work | None:
 
 
 def dead_letter(state: SegmentState, work: Work, unit: Unit, *, manual: str | None = None) -> Any:
-    """Record a run as dead and notify the dead-letter queue; return the dead letter.
+    """Record a run as dead, and create and return its dead letter (None in a test run).
 
-    Return None in a test run. The execution fails if no other step is in progress. `manual` is the
-    reason for a quarantine.
+    The execution fails if no other step is in progress. `manual` is the reason for a quarantine.
     """
     state.failure = failure = unit.failure
     assert failure is not None
