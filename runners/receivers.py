@@ -123,10 +123,10 @@ def step_that_failed(execution_id: UUID) -> dict[str, str] | None:
 def tell_family(
     sender: Any, execution_id: UUID, state: str, parent_run_id: UUID | None, **_: Any
 ) -> None:
-    """Ask workers to wake the run that waits for this execution, and to cancel its children.
+    """Ask workers to wake the parent's waiting run, and to cancel the execution's children.
 
-    Children are cancelled only if the execution was cancelled or timed out. Each message is handled
-    later, without a lock.
+    Children are cancelled only if the execution was cancelled or timed out. Workers handle each
+    message later, without this execution's lock.
     """
     if parent_run_id is not None:
         messages.tell(child_executions.ENDED, execution_id)

@@ -1,8 +1,8 @@
 """Send a canvas as messages after the commit. A lost message only costs time.
 
 A failure to publish is therefore logged, never raised. If the broker is unreachable, the runs are
-marked as unsent, and the sweeper sends them each second. After another error, or if the mark cannot
-be written, the sweeper still finds the pending runs.
+marked as unsent, and the sweeper tries to send them every second. After another error, or if the
+mark cannot be written, the sweeper still finds the pending runs.
 """
 
 import logging

@@ -139,7 +139,7 @@ def _last_seen(workspace_id: UUID, queue: str) -> datetime | None:
 
 
 def _before(row: WorkflowExecution, sent: Sequence[Run]) -> Mapping[UUID, int]:
-    """Return how many messages precede the message of each run, keyed by run ID.
+    """Return how many messages precede each run's message in its queue, keyed by run ID.
 
     Counts the messages of this execution, and at most 10,000 messages of other executions.
     """

@@ -31,9 +31,9 @@ class Around:
     run's own, `failed` contains the previous attempt's error, and `most` contains the maximum
     number of attempts. `noticed` is the time since which an outside event may wake the run, and
     `filters` are the texts of event filters. `children` are the states of child executions, and
-    `letters` are the open dead letters. `remote` are the queues of remote runners, each with the
-    time at which a runner of the workspace was last seen. `holds` are the reasons that gates give
-    for held runs. `test` is true for a test run.
+    `letters` are the IDs of open dead letters. `remote` are the queues of remote runners, each with
+    the time at which a runner of the workspace was last seen, or None. `holds` are the reasons that
+    gates give for held runs. `test` is true for a test run.
     """
 
     now: datetime

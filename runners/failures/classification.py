@@ -228,7 +228,7 @@ def _by_sqlstate(error: BaseException) -> ErrorType | None:
 
 
 def _by_status(error: BaseException) -> ErrorType | None:
-    """Return the class for an error's HTTP status or SMTP code; None if it has neither.
+    """Return the class for an error's HTTP status or SMTP error code; None if it has neither.
 
     Errors of httpx and requests have a response; errors of urllib have a code.
     """

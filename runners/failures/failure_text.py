@@ -1,7 +1,7 @@
 """Tracebacks for users who repair steps; failures' texts and JSON in a form PostgreSQL can store.
 
-A traceback names files, lines and functions and quotes the source, but no values and no messages,
-which may contain secrets. Consecutive library frames are folded into one line.
+A traceback contains file names, line numbers, functions and source code, but no values and no
+messages, which may contain secrets. Consecutive library frames are folded into one line.
 """
 
 import json
@@ -108,7 +108,7 @@ def _place(frame: traceback.FrameSummary) -> str:
 
 
 def _short(filename: str) -> str:
-    """Return a path relative to the project or the libraries; return other paths unchanged."""
+    """Return the path, relative to the project or the libraries if it is inside them."""
     # The narrower folder first: libraries may lie in the project's folder (.venv).
     for root in (*LIBRARIES, str(ROOT)):
         if filename.startswith(f"{root}/"):

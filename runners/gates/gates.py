@@ -1,4 +1,4 @@
-"""Gates can hold a step before its module runs: for a spent budget, a quota, or an open circuit.
+"""Gates can hold or reject a step before it runs, for a spent budget, a quota or an open circuit.
 
 Apps and plugins register gates. A worker asks them after it has claimed the run and read its
 secrets, with no lock held. A gate has three possible answers:
@@ -94,10 +94,10 @@ class LeaseGate:
     """A gate's check of runs that are leased together.
 
     `ask` returns one answer for each run: a permit, a Wait, an exception that fails the run, or
-    None. `ask` and `undo` run in the transaction that leases the runs: they lock rows in one order,
-    make a fixed number of queries, and wake no run before the commit. `restore` creates a permit
-    again from the run, the token of its lease and the stored JSON; `name` is stored with the
-    permit. A gate without permits needs neither `restore` nor `name`.
+    None. `ask` and `undo` run in the transaction that leases the runs: they must lock rows in one
+    order, make a fixed number of queries, and wake no run before the commit. `restore` creates a
+    permit again from the run, the token of its lease and the stored JSON; `name` is stored with the
+    permit. A gate without permits needs no `restore`.
     """
 
     name: str
@@ -154,8 +154,8 @@ _of_leases: dict[Gate, LeaseGate] = {}
 def register(gate: Gate, stage: Stage = Stage.TARGET, leases: LeaseGate | None = None) -> None:
     """Register a gate, after the other gates of its stage; call this function in `AppConfig.ready`.
 
-    A gate that gives permits passes `leases`, its check of leased runs. Any other gate is asked
-    about each leased run separately.
+    A gate that gives permits must pass `leases`, its check of leased runs. A gate without `leases`
+    is asked about each leased run separately.
     """
     _stages.setdefault(gate, stage)
     if leases is not None:

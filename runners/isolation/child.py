@@ -1,6 +1,6 @@
 """An isolated process: it runs one step at a time, and reports the engine's own errors.
 
-A process whose step ended normally runs the next suspect, as a child of a prefork pool does. The
+A process whose step ended normally can run the next suspect, as a child of a prefork pool does. The
 versions and modules that it used stay loaded. If the process dies, the step that it was running is
 the cause.
 """

@@ -36,9 +36,9 @@ class SegmentOrder:
 class SegmentReport:
     """A report on one order: its process began, met an error of the engine, exited, or is `done`.
 
-    If a signal ended the process, `code` is minus the signal's number. `shortage` is set if memory
-    was short at that time, and shows whether the step used up the memory. A process that has
-    reported `done` continues to run.
+    If a signal ended the process, `code` is minus the signal's number. `shortage` is set if the
+    process was killed while memory was short, and shows whether the step used up the memory. A
+    process that has reported `done` continues to run.
     """
 
     number: int

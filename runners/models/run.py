@@ -3,8 +3,8 @@
 A live run has an entry in four indexes, including the primary key. Small partial indexes serve
 retries, approvals, remote queues and failures. Renewing a lease touches no indexed column.
 
-PostgreSQL evaluates every CHECK of a table in every statement, so only two exist. They tie a state
-to its columns (an unknown state violates the second). The counters have no CHECK.
+PostgreSQL evaluates every CHECK for each row that is inserted or updated, so only two exist. They
+tie a state to its columns (an unknown state violates the second). The counters have no CHECK.
 """
 
 from uuid import UUID
@@ -28,10 +28,10 @@ class Run(models.Model):
 
     `recoveries` counts how often the run was taken from a lost holder, for any cause. `crashes`
     counts the processes that ended while this run alone was executing in them; only these crashes
-    lead to a dead letter. A `suspect` run was lost with its process and is executed in a separate
-    process. `budget_start` is the attempt at which the current retry budget began. `waits_for` (a
-    WaitKind) is set once the run has waited; `progress` is the state of the wait (a container's
-    counters, an event's name), and `wake` contains the cause that ended the wait.
+    lead to a dead letter. A `suspect` run was lost with its process; workers with threads execute
+    it in a separate process. `budget_start` is the attempt at which the current retry budget began.
+    `waits_for` (a WaitKind) is set once the run has waited; `progress` is the state of the wait (a
+    container's counters, an event's name), and `wake` contains the cause that ended the wait.
     """
 
     SEALED_BY = "execution__workspace"

@@ -1,7 +1,7 @@
 """The contract of a module: typed inputs, one `execute` method, and a few declared facts.
 
-Modules do not use tables or the broker: they receive inputs and a context, and return a result or
-raise an exception. They keep no state between calls; one instance serves a whole process.
+Modules do not use Valkyr's tables or the broker: they receive inputs and a context, and return a
+result or raise an exception. They keep no state between calls; one instance serves a whole process.
 """
 
 import inspect
@@ -170,7 +170,7 @@ class StepContext(Protocol):
         `content` is an open file or an iterable of parts; only a few MiB of it are in memory at a
         time. The step's secrets in it are replaced with references. Raises StepError without a
         payload store, or in an inline or `database` step; PayloadError if the content exceeds
-        VALKYR_PAYLOAD_CONTENT_LIMIT; and any error that `content` raises.
+        VALKYR_PAYLOAD_CONTENT_LIMIT; PayloadStoreUnavailable; and any error that `content` raises.
         """
 
     def open_content(self, reference: Mapping[str, Any]) -> AbstractContextManager[BinaryIO]:
@@ -250,8 +250,8 @@ class StepError(Exception):
 class Bad:
     """A row of a module's table of bad inputs: the problem, a `with` that has it, and the error.
 
-    `says` is a part of the failure's message. A test runs every row, and the docs show it. A row
-    that needs a server (`needs` is a fixture's name) writes its address as `{server}`. A large
+    `says` is a part of the failure's message. A test runs every row, and the API lists the rows. A
+    row that needs a server (`needs` is a fixture's name) writes its address as `{server}`. A large
     `with` is a function that creates it, because every worker holds the table in memory.
     """
 
@@ -286,7 +286,7 @@ class Module(Generic[InputsT]):
     secrets.
 
     `judges_hosts` is for modules that open connections only with the guarded clients (see
-    `network.judging`). It is `everything` if all inputs are sent only through these clients, and
+    `credential_hosts`). It is `everything` if all inputs are sent only through these clients, and
     `credential` if this is true only of the credential. `addresses` are the keys of `with` that
     contain the target; `keeps` are the keys that name something on this machine, such as a file. A
     module that `costs` spends money or tokens (`ctx.cost`): it is rejected once a budget is spent,
@@ -429,8 +429,8 @@ class Module(Generic[InputsT]):
 
         The causes and their further keys are `timer`, `person` (`decision`, `comment`, `actor`,
         `at`), `event` (`event`, `payload`, `eventId`), `callback` (`payload`, `receivedAt`) and
-        `child` (`state`, `output`, `error`, `executionId`). `wake["waitedSeconds"]` counts from
-        the start. A payload in the payload store is loaded, unless the module `passes_payload`.
+        `child` (`state`, `output`, `error`, `executionId`). `wake["waitedSeconds"]` counts from the
+        step's start. A payload in the payload store is loaded, unless the module `passes_payload`.
         """
         raise NotImplementedError(f"module {self.type} does not wait")
 

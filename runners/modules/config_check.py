@@ -1,7 +1,7 @@
 """Check a step's `with` when a workflow is published, before any template has a value.
 
-A string that contains `{{` can become any value. Everything else is checked with the JSON Schema of
-the inputs and the validators of their fields. The problems of all fields are reported.
+A string that contains `{{` can become any value. Everything else is checked with the inputs' JSON
+Schema, and fields without templates with their validators. Problems of all fields are reported.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -60,7 +60,7 @@ def using(
 
 
 def restricted() -> bool:
-    """Return whether egress rules or a credential's boundary limit the step's connections."""
+    """Return whether a credential's boundary or the egress rules limit the step's connections."""
     return bool(_in_use.get(NONE)) or egress_rules() is not None
 
 

@@ -109,7 +109,7 @@ class Registry:
     def get(self, type_name: str) -> Module[Any]:
         """Return the module of this type.
 
-        Raises `UnknownModule`, whose message names the packages or files that failed to load.
+        Raises `UnknownModule` if there is none; its message names modules that could not be loaded.
         """
         module = self._modules.get(type_name)
         return module if module is not None else self._find(type_name)
@@ -131,7 +131,7 @@ class Registry:
             return frozenset({*declared(), *self._modules})
 
     def describe(self, type_name: str) -> ModuleSpec | None:
-        """Return the description of a module for the graph; None for a broken third-party module.
+        """Return a module's description; None if a third-party module cannot be described.
 
         Raises UnknownModule if no module of the type is installed.
         """
@@ -154,9 +154,9 @@ class Registry:
     def warm_up(self, queues: Collection[str] | None = None) -> None:
         """Load every module, and the slow imports of modules on `queues`, before a worker forks.
 
-        The worker's children then share the memory, and no step spends time on imports. Without
-        `queues`, all imports are loaded; otherwise the first step that needs further imports loads
-        them.
+        The worker's children then share the memory, and steps of these queues spend no time on
+        imports. Without `queues`, all imports are loaded; otherwise the first step that needs
+        further imports loads them.
         """
         with self._lock:
             self._load_third_parties()

@@ -33,7 +33,7 @@ class NoResult:
 class StepFunction(Generic[P, R]):
     """A function that is a step. Outside a workflow's trace, a call runs the function.
 
-    `given` are the decorator's arguments that differ from the defaults, named as in a definition.
+    `given` holds the values of `retry`, `timeoutSeconds` and `queue` that are not defaults.
     """
 
     __valkyr_module__: Module[Any]

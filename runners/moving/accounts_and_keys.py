@@ -21,9 +21,9 @@ ENTRY = ("task", "args", "kwargs", "enabled", "description", "last_run_at", "sta
 
 
 def copy_accounts(sessions: MoveSessions, workspace: UUID, *, paused: bool = False) -> int:
-    """Copy the accounts and groups that the workspace's rows refer to; return how many.
+    """Ensure that the target has the accounts and groups to which the workspace's rows refer.
 
-    With `paused`, ignore the rows of executions that are not live.
+    Return how many there are. With `paused`, ignore the rows of executions that are not live.
     """
     needed: set[tuple[Any, Any]] = set()
     for table in tables():

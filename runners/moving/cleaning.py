@@ -1,7 +1,7 @@
 """Copy late rows of a workspace; delete its rows at the source, or in an aborted move's target.
 
-The rows of live executions are deleted first, because the sweeper of that database reads them until
-then.
+At the source, the rows of live executions are deleted first, because the source's sweeper reads
+them until then.
 """
 
 from collections.abc import Callable

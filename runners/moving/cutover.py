@@ -1,4 +1,4 @@
-"""Copy the rest of a paused workspace to the target, in one transaction of the target.
+"""Copy the rest of a paused workspace, except late rows, in one transaction of the target.
 
 The commit of that transaction decides: before it, the workspace is in the source; after it, in the
 target. The target's sweeper then sends the runs that are due, within a second.
@@ -60,7 +60,7 @@ def cut_over(
     seconds: float,
     tell: Callable[[str], None],
 ) -> None:
-    """Copy the remaining rows of a paused workspace; `tell` is called before the commit.
+    """Copy a paused workspace's remaining rows, except late rows; call `tell` before the commit.
 
     Raises PauseTooLong after `seconds`, or RowsDiffer. After either error, the target is unchanged.
     """

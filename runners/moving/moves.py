@@ -78,7 +78,7 @@ def estimate(name: str, target: str) -> MoveEstimate:
 
 
 def move(name: str, target: str, tell: Tell, *, pause_seconds: float = PAUSE_SECONDS) -> None:
-    """Move a workspace, or continue its move, until its rows are only in the target.
+    """Move a workspace to the target, or continue its unfinished move.
 
     Raises MoveRefused, NotAllowed, StillWriting, PauseTooLong or RowsDiffer.
     """

@@ -2,7 +2,7 @@
 
 `turn_on` copies no row: the existing table becomes the first partition. Each of its steps can be
 repeated, so a call after a crash continues. `turn_off` copies all rows except those of the largest
-partition, and blocks the workers until it ends.
+partition, and blocks the workers while it copies.
 
 PostgreSQL allows no unique key on `id` alone in a partitioned table, so no foreign key can refer to
 `id`. The foreign keys from and to the table are removed, and their definitions are kept in the

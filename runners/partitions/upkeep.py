@@ -148,7 +148,7 @@ MOST_EXECUTIONS, MOST_RUNS = 1_000, 20_000
 
 @dataclass(frozen=True, slots=True)
 class Leavers:
-    """The executions that still exist in a partition, and their runs.
+    """The executions that still exist in a partition, and the number of their runs.
 
     `many` is true if there are too many to move; the counts are then incomplete.
     """

@@ -113,8 +113,8 @@ def put_to_sleep(execution_id: UUID, run_id: UUID, wait: Wait, *, token: int) ->
 def dead_letter(execution_id: UUID, run_id: UUID, failure: Failure, *, manual: str) -> Any:
     """Move a live run to the dead-letter queue for a user.
 
-    Return the dead letter, or None if the run is not live. Raises WrongState for a container whose
-    body is running.
+    Return the dead letter; None in a test run, or if the run is not live. Raises WrongState for a
+    container whose body is running.
     """
     with transaction.atomic():
         seized = _seize(execution_id, run_id, None)

@@ -3,7 +3,7 @@
 This module is pure: it uses no clock and no threads.
 
 After the lease ends, another worker takes the step over, so the step's effects must end before that
-time. Here the age of a lease is measured from before its last renewal was sent, on a monotonic
+time. Here the age of a lease is measured from just before its last renewal was sent, on a monotonic
 clock. In the database, it is measured from when that renewal was served, which is later. So no
 stage here comes too late, even with wrong wall clocks.
 """

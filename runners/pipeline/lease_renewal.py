@@ -1,4 +1,4 @@
-"""One thread per process renews the leases of long steps and fails those that ignore timeouts.
+"""One thread per process renews the leases of long steps, and fails steps that ignore timeouts.
 
 The thread starts with the first step that may run long (never before a fork). It uses its own
 connection, which it reopens after any error.

@@ -222,7 +222,7 @@ def _opened(execution_id: UUID, found: _Loaded) -> _Loaded:
 
 
 def load_siblings(state: SegmentState, others: deque[str]) -> SiblingPack:
-    """Return the siblings in a segment's message, with the pending runs among them.
+    """Return the siblings in a segment's message, with their pending runs if the segment is new.
 
     When the time for these siblings is over, other workers get the rest.
     """

@@ -131,7 +131,7 @@ def _sibling(state: SegmentState, unit: Unit, next_steps: NextSteps) -> LiveRun 
 def _hand_on(state: SegmentState, work: Work, unit: Unit, sibling: LiveRun) -> Work | None:
     """Record a unit and claim a sibling in the same statement; return the sibling's work.
 
-    Return None if another worker holds the sibling.
+    Return None if the sibling could not be claimed.
     """
     prepared, failure = attempt_prepare(state, sibling.step, sibling.attempt)
     claimed_at = time.monotonic()
@@ -180,7 +180,7 @@ def _record_handled(state: SegmentState, work: Work, unit: Unit) -> Work | None:
 
 
 def dead_letter(state: SegmentState, work: Work, unit: Unit, *, manual: str | None = None) -> Any:
-    """Record a run as dead and notify the dead-letter queue; return the dead letter.
+    """Record a run as dead, and create and return its dead letter (None in a test run).
 
     The execution fails if no other step is in progress. `manual` is the reason for a quarantine.
     """

@@ -1,8 +1,8 @@
 """Results that equal steps reuse across executions until they expire.
 
-Steps are equal if they have the same module type and the same `with`, as written and as rendered,
-in the same workflow or workspace. The cache is optional: if a result is missing or cannot be
-opened, the step runs.
+Steps are equal if they have the same module type, credential and `with` (as written and as
+rendered) in the same workflow or workspace. The cache is optional: if a result is missing or cannot
+be opened, the step runs.
 """
 
 import logging

@@ -140,7 +140,7 @@ def renew(
 ) -> None:
     """Replace short-lived values that a receiver rejected; raise `error` if that cannot help.
 
-    Values that were issued for this attempt are not requested again. Uses at most one query.
+    Values that were issued for this attempt are not requested again.
     """
     asking = revealed.step
     if asking is None or not forget_rejected(revealed.short_lived, error):

@@ -1,8 +1,8 @@
 """Stored content that a step writes, reads and passes on.
 
 Templates pass on references to stored content, so an input can contain a reference. Only inputs of
-the type `StoredContent` may contain one, because another module would mistake the reference for a
-value.
+the type `StoredContent` may contain one, because a module would mistake a reference in another
+input for a value.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,6 +1,6 @@
 """Put a step's large output into object storage, before its result is recorded.
 
-A step whose output cannot be stored fails as if its module had failed, and is retried.
+A step whose output cannot be stored fails as if its module had failed.
 """
 
 from collections.abc import Mapping
@@ -44,8 +44,8 @@ def _is_large(value: Any, above: int) -> bool:
 def store(state: SegmentState, done: Done) -> Done:
     """Return the step with references in place of a large output and of large variables.
 
-    The output is kept in memory for the next steps, unless it is too large for templates. Raises
-    PayloadStoreUnavailable, and the errors of sealing.
+    The output is kept in memory for the next steps, unless it is too large for templates or
+    contains references. Raises PayloadError, PayloadStoreUnavailable, and the errors of sealing.
     """
     variables = done.result.variables
     if variables and payload_store.enabled() and not connection.in_atomic_block:
@@ -61,9 +61,9 @@ def store(state: SegmentState, done: Done) -> Done:
 
 
 def _remember(state: SegmentState, done: Done, large: Encoded, reference: Any) -> None:
-    """Keep the value in memory for the next steps, or only its reference.
+    """Keep the value in memory for the next steps.
 
-    Templates load a value that is too large to keep, or that contains references.
+    If the value exceeds the load limit or contains references, keep only its reference.
     """
     refers = next(payloads.references_in(large.value), None) is not None
     if refers or large.size > valkyr_settings().payload_load_limit:

@@ -21,8 +21,8 @@ from runners.waits.events import catch_up
 def suspend(state: SegmentState, work: Work, unit: Unit, wait: Wait) -> None:
     """Suspend the run and open a container's body; release the slot if every run is suspended.
 
-    The slot is kept while a run waits for a child. Only a step with an effect can wait; this worker
-    then holds no other step. Raises LeaseLost if another worker holds the run.
+    The slot is kept while a run waits for a child. An inline step cannot wait, so this worker holds
+    no other step. Raises LeaseLost if another worker holds the run.
     """
     tokens, amount = unit.cost_totals()
     with transaction.atomic():
@@ -69,7 +69,7 @@ def _logs(state: SegmentState, work: Work, unit: Unit) -> str | None:
 def _heard(state: SegmentState, work: Work, wait: Wait) -> bool:
     """Hand an early callback to the run; return whether a callback had arrived.
 
-    For an event, the events that arrived during the suspension are looked up after the commit.
+    For an event, the events that arrived in the meantime are looked up after the commit.
     """
     if wait.kind is WaitKind.EVENT:
         transaction.on_commit(partial(catch_up, work.run_id), robust=True)

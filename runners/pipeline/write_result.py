@@ -187,7 +187,7 @@ def _together(
 
 
 def _is_only(state: SegmentState, work: Work) -> bool:
-    """Return whether the run is the execution's only run and the figures do not read its result."""
+    """Return whether the execution has only this run, and `figures` does not read its result."""
     steps = state.context.version.graph.steps
     alone = work.attempt == 1 and len(steps) == 1 and not work.step.container
     return alone and work.step.module != ASSESSING
@@ -235,7 +235,7 @@ def hand_on(
 ) -> bool:
     """Record a segment's last step and claim a pending sibling, in one statement.
 
-    The step must have no other successor. Returns whether this worker claimed the sibling. Raises
+    The record must insert no runs. Returns whether this worker claimed the sibling. Raises
     LeaseLost if another worker holds the run.
     """
     row = _insist(

@@ -1,8 +1,8 @@
 """Report to the watchdog that this process is running, and what its threads are doing.
 
-A ticker thread writes the time; if it stops for `VALKYR_STALL_SECONDS`, the watchdog ends the
-process. The ticker does nothing else, so that a slow database does not make it look stalled.
-Without a watchdog, this module does nothing.
+A ticker thread writes the time; if it stops for `VALKYR_STALL_SECONDS` while the process uses the
+processor, the watchdog ends the process. The ticker does nothing else, so that a slow database does
+not make the process look stalled. Without a watchdog, nothing is reported.
 """
 
 import itertools

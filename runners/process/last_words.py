@@ -89,7 +89,7 @@ def leave(pid: int) -> None:
 
 
 def left_by(pid: int, start: str) -> bool:
-    """Return whether a process ended because it could not renew its leases.
+    """Return whether a process left the note that it ends because it could not renew its leases.
 
     `pid` and `start` are the ID and the start time of the process.
     """

@@ -1,9 +1,9 @@
 """Signs of life: a file that each worker and each beat renews, and the check that reads the files.
 
 For containers: `python runners/process/signs_of_life.py worker` exits with 0 or 1 and prints the
-reason, within 0.05 s, because it starts neither Django nor Celery. A worker with free slots renews
-its file only after a message that it sent to itself came back through the broker. The check detects
-an idle worker that runs but receives no messages. This file needs only Python.
+reason, within 0.05 s, because it starts neither Django nor Celery. While connected, a worker with
+free slots renews its file only after a message that it sent to itself came back through the broker.
+The check detects an idle worker that runs but receives no messages. This file needs only Python.
 """
 
 import argparse

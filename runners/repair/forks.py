@@ -73,8 +73,8 @@ def merged_payload(
     """Return a recorded payload with changes; store the result if it is large.
 
     A payload in the payload store is loaded, so call this function before a transaction. `release`
-    frees the connection before a file is written. Raises InvalidPayload if the payload is too large
-    to load, and the errors of `stored_input.from_row`.
+    frees the connection before a file is written. Raises InvalidPayload if a stored payload is not
+    loaded (too large, or in a transaction), and the errors of `stored_input.from_row`.
     """
     found = stored_input.from_row(workspace_id, recorded)
     if isinstance(found, StoredInput) and not found.loaded:
@@ -94,7 +94,7 @@ class ForkRequest:
 
     `version` is `pinned`, `latest` or a number; a priority of None keeps the priority of the
     origin. If a changed payload belongs in the payload store, `payload` contains it, because it was
-    stored before the transaction began (`starting.stored_input`).
+    stored before the transaction began (`triggers.stored_input`).
     """
 
     execution_id: UUID

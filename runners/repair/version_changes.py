@@ -117,9 +117,9 @@ def move_execution(
     """Move a live execution to another version, and continue it there.
 
     A payload in the payload store is loaded before the transaction. Raises NotFound for an unknown
-    execution. Raises StepRunning while a worker executes a step, or while a step that does not fit
-    the version is due. Raises NotOnVersion if the execution has ended or left the source version,
-    and CannotMove if its steps or its payload do not fit the version.
+    execution. Raises StepRunning while a worker executes a step, or while a step is due and the
+    execution does not fit the version. Raises NotOnVersion if the execution has ended or left the
+    source version, and CannotMove if its steps or its payload do not fit the version.
     """
     payload = _payload_to_check(execution_id, move)
     with transaction.atomic():

@@ -1,8 +1,8 @@
 """Replace secrets in a step's results with references.
 
 Each value is searched for as it is and in the usual encodings: percent-encoded, Base64 (also inside
-longer encoded data), hexadecimal, and escaped for JSON, Python and HTML. Values that a module
-encrypts, hashes or splits itself are not recognised.
+longer encoded data), hexadecimal, and escaped for JSON, Python and HTML. Values shorter than six
+characters, and values that a module encrypts, hashes or splits itself, are not recognised.
 """
 
 import base64
