@@ -302,10 +302,10 @@ def _end(head: SlotHead) -> None:
 def main() -> None:
     """Watch a worker.
 
-    The arguments are the shared memory's descriptor, the limit in seconds, and the worker's PID and
-    start. The last argument is the number of seconds after which a stopped process must end.
-    Standard input contains the database's parameters, because every user can read a command line. A
-    worker's children execute steps, so this process detaches itself from the worker.
+    The arguments are the shared memory's descriptor, the limit in seconds, the worker's PID and
+    start time, and the number of seconds after which a stopped process must end. Standard input
+    contains the database's parameters, because every user can read a command line. A worker's
+    children execute steps, so this process detaches itself from the worker.
     """
     fencer = Fencer(json.loads(sys.stdin.read()))
     if child := os.fork():

@@ -59,7 +59,7 @@ def backtest(record: RecordedExecution, version: Compiled) -> list[StepVerdict]:
 
 
 def _none(reason: VerdictReason) -> list[StepVerdict]:
-    """Return the only verdict on an execution that cannot be compared as a whole."""
+    """Return a single verdict: no part of the execution can be compared."""
     return [StepVerdict("", BacktestVerdict.NOT_COMPARABLE, reason)]
 
 
