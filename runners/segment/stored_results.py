@@ -1,4 +1,4 @@
-"""Load the stored outputs that templates read, in place of the references to them.
+"""Load the stored values that templates read, in place of the references to them.
 
 Values are loaded before a transaction begins. In a transaction, `load` raises `LoadsOutside`, and
 the caller sends the step as a message instead.
@@ -92,7 +92,7 @@ def _at(scope: dict[str, Any], place: tuple[str, ...]) -> Any:
 
 
 def refuse(references: Any, scope: dict[str, Any]) -> None:
-    """Raise TemplateError if a condition or filter, rendered in a transaction, reads stored values.
+    """Raise TemplateError if a condition or a filter reads stored values, which it cannot load.
 
     Otherwise the template would read the references themselves.
     """
