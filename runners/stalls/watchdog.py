@@ -1,4 +1,4 @@
-"""The watchdog's program: `python -m runners.stalls.watchdog`, next to each worker.
+"""The watchdog's program: `python -m runners.stalls.watchdog`, beside a worker.
 
 It ends processes whose ticker stalls, and blames the thread that used the processor during the
 stall. A process that uses no processor time (swapped out) is left alone. A process that is stopped
