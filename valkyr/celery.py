@@ -6,7 +6,7 @@
     valkyr.configure_celery(app)
 
 The app gets Valkyr's tasks, queues and beat entries. Task options are defined with the tasks
-(`executions.messaging.OPTIONS`); the app's settings and other tasks are not changed.
+(`executions.messaging.OPTIONS`); the app's other settings and tasks are not changed.
 """
 
 from functools import partial

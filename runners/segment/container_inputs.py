@@ -1,7 +1,7 @@
-"""Large inputs of loops and maps: their fields are stored one by one.
+"""Large inputs of loops and maps: each large field is stored separately.
 
-The engine reads the small fields, such as `maxConcurrency`, in the row. A map's items are stored in
-blocks, so that a body reads its item without the other items.
+The engine reads the small fields, such as `maxConcurrency`, from the row. A map's items are stored
+in blocks, so that a body reads its item without the other items.
 """
 
 from typing import Any

@@ -48,7 +48,7 @@ def note_state(state: SegmentState, execution_state: str) -> None:
 def left_to_worker(state: SegmentState, template: Template | None) -> bool:
     """Return whether `template` must not be rendered here.
 
-    If so, send a message after the commit that asks a worker to plan the execution. If the message
+    If so, after the commit, send a message that asks a worker to plan the execution. If the message
     is lost, the sweeper plans the execution.
     """
     if template is None or template.constant or render_guard.renders_here():

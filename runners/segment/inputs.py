@@ -21,7 +21,7 @@ from runners.segment.template_data import TemplateData
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A step's inputs, ready to run: value, canonical JSON, hash and idempotency key.
+    """A step's prepared inputs: value, canonical JSON, hash and idempotency key.
 
     The hash is computed from the complete inputs. `text` is for the row: it contains references in
     place of stored values. It is empty for `large` inputs, until `put_away` has stored them.
@@ -81,7 +81,7 @@ def recorded(
 ) -> Prepared:
     """Return the prepared inputs of a woken run, as recorded in its row with their hash.
 
-    A map's items are not loaded. Raises TemplateError for a missing value,
+    A map's items are not loaded. Raises TemplateError for a missing or damaged value,
     PayloadStoreUnavailable, and LoadsOutside.
     """
     own = key(data, step, hashed, _salt(overrides))

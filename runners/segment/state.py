@@ -1,4 +1,4 @@
-"""A worker's progress in the segment that it runs. Only the pipeline changes this state.
+"""A worker's progress in the segment that it runs.
 
 If every predecessor ran in this segment, the outcomes known here decide the next step without a
 query. Otherwise, planning under the execution's lock decides.
@@ -43,9 +43,9 @@ class SegmentState:
     """A running segment; `segment` is the path of its first step.
 
     The segment runs in one place at a time: the workflow, one iteration of a container's body, or
-    undo steps. A worker runs many items of a pure map, one after another: `batch` are the remaining
-    items. `ended_turns` are the items that ended in memory but that the map's counters still
-    contain.
+    undo steps. A worker can run several items of a pure map, one after another: `batch` holds the
+    remaining items. `ended_turns` are the items that ended in memory but that the map's counters
+    still contain.
     """
 
     context: SegmentContext

@@ -256,7 +256,7 @@ class Expense:
 def add_cost(costs: dict[tuple[str, str], Cost], spent: Expense) -> None:
     """Add a cost to an attempt's costs, which are kept per model and currency.
 
-    Raises ValueError for invalid values.
+    Raises ValueError for invalid values, or if MAX_MODELS costs exist, all in other currencies.
     """
     counts = (spent.tokens, spent.input_tokens, spent.output_tokens)
     amount = spent.amount

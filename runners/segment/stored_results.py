@@ -1,4 +1,4 @@
-"""Load the stored outputs that templates read, in place of the references to them.
+"""Load the stored values that templates read, in place of the references to them.
 
 Values are loaded before a transaction begins. In a transaction, `load` raises `LoadsOutside`, and
 the caller sends the step as a message instead.
@@ -40,8 +40,8 @@ class LoadsOutside(TemplateError):
 def load(data: Any, step: Step, scope: dict[str, Any]) -> None:
     """Load the stored values that the step's templates read, into the scope and the data.
 
-    A value above the limit is not loaded: a template can pass it on, but not read it. Raises
-    TemplateError for a missing value, PayloadStoreUnavailable, and LoadsOutside in a transaction.
+    A value above the limit is not loaded: a template can only pass it on. Raises TemplateError for
+    a missing or damaged value, PayloadStoreUnavailable, and LoadsOutside in a transaction.
     """
     if not payload_store.enabled():
         return
@@ -92,7 +92,7 @@ def _at(scope: dict[str, Any], place: tuple[str, ...]) -> Any:
 
 
 def refuse(references: Any, scope: dict[str, Any]) -> None:
-    """Raise TemplateError if a condition or filter, rendered in a transaction, reads stored values.
+    """Raise TemplateError if a condition or a filter reads stored values, which it cannot load.
 
     Otherwise the template would read the references themselves.
     """
@@ -126,7 +126,7 @@ def names_read(references: Any) -> set[str]:
 
 
 def load_outputs(data: Any, results: dict[Any, dict[str, Any]]) -> None:
-    """Replace the references in these tasks' results with the stored values.
+    """Replace the references in these results with the stored values.
 
     One size limit applies to the sum of the values. Values above the limit are not loaded: a
     template can pass them on, but not read them.
@@ -221,7 +221,7 @@ def _loaded(data: Any, value: Any) -> Any:
 def load_recorded(data: Any, inputs: Any) -> Any:
     """Return recorded inputs with their stored values; values above the limit remain references.
 
-    Raises TemplateError for a missing value, PayloadStoreUnavailable, and LoadsOutside.
+    Raises TemplateError for a missing or damaged value, PayloadStoreUnavailable, and LoadsOutside.
     """
     if connection.in_atomic_block:
         raise LoadsOutside("the inputs are in object storage; the next worker loads them")
@@ -233,10 +233,10 @@ def load_recorded(data: Any, inputs: Any) -> Any:
 
 
 def load_items(data: Any, reference: dict[str, Any], indexes: list[int]) -> dict[int, Any]:
-    """Return items of a stored list, keyed by index; if too large, only those in the first blocks.
+    """Return items of a stored list, keyed by index; above a limit, only those in the first blocks.
 
-    Raises TemplateError for a missing or oversized value, PayloadStoreUnavailable, and LoadsOutside
-    in a transaction.
+    Raises TemplateError for a missing, damaged or oversized value, PayloadStoreUnavailable, and
+    LoadsOutside in a transaction.
     """
     if connection.in_atomic_block:
         raise LoadsOutside("the map's items are in object storage; the next worker reads them")
@@ -250,8 +250,8 @@ def load_items(data: Any, reference: dict[str, Any], indexes: list[int]) -> dict
 def load_changes(data: Any, changes: Any) -> Any:
     """Return an operator's changes to a step's inputs, loaded if they are stored.
 
-    Raises TemplateError for a missing file, PayloadStoreUnavailable, and LoadsOutside in a
-    transaction.
+    Raises TemplateError for a missing, damaged or oversized value, PayloadStoreUnavailable, and
+    LoadsOutside in a transaction.
     """
     if not is_reference(changes):
         return changes
@@ -266,7 +266,7 @@ def load_changes(data: Any, changes: Any) -> Any:
 def load_wake(data: Any, wake: Any, module: Module[Any]) -> Any:
     """Return the wake-up data; a stored payload is loaded unless the module passes it on.
 
-    Raises TemplateError for a missing payload, and PayloadStoreUnavailable.
+    Raises TemplateError for a missing, damaged or oversized payload, and PayloadStoreUnavailable.
     """
     payload = wake.get("payload") if isinstance(wake, dict) else None
     if not is_reference(payload) or module.passes_payload:

@@ -1,4 +1,4 @@
-"""The watchdog's program: `python -m runners.stalls.watchdog`, next to each worker.
+"""The watchdog's program: `python -m runners.stalls.watchdog`, beside a worker.
 
 It ends processes whose ticker stalls, and blames the thread that used the processor during the
 stall. A process that uses no processor time (swapped out) is left alone. A process that is stopped
@@ -302,10 +302,10 @@ def _end(head: SlotHead) -> None:
 def main() -> None:
     """Watch a worker.
 
-    The arguments are the shared memory's descriptor, the limit in seconds, and the worker's PID and
-    start. The last argument is the number of seconds after which a stopped process must end.
-    Standard input contains the database's parameters, because every user can read a command line. A
-    worker's children execute steps, so this process detaches itself from the worker.
+    The arguments are the shared memory's descriptor, the limit in seconds, the worker's PID and
+    start time, and the number of seconds after which a stopped process must end. Standard input
+    contains the database's parameters, because every user can read a command line. A worker's
+    children execute steps, so this process detaches itself from the worker.
     """
     fencer = Fencer(json.loads(sys.stdin.read()))
     if child := os.fork():

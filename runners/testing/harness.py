@@ -68,10 +68,10 @@ class Valkyr:
     ) -> WorkflowRun:
         """Publish a definition, start an execution of it, and run the execution as far as possible.
 
-        `answers` replace modules, keyed by task (`charge`), step path (`charge.pay`) or type
-        (`http.request`). An answer is the outputs, a Result, an exception (an instance or a class)
-        to raise, or a function of (inputs, context) that returns one of these. `in_turn(...)`
-        combines several answers.
+        A Workflow is not published again. `answers` replace modules, keyed by task (`charge`), step
+        path (`charge.pay`) or type (`http.request`). An answer is the outputs, a Result or Wait, an
+        exception (or its class) to raise, or a function of (inputs, context) that returns one of
+        these. `in_turn(...)` combines several answers.
         """
         workflow = definition if isinstance(definition, Workflow) else self.publish(definition)
         check_names(answers or {}, self._graphs(), registry.names())

@@ -26,8 +26,8 @@ class ModuleRun:
     """The result of a module: JSON-serializable outputs, the outcome, the logs and the costs.
 
     `waits` describes the wait, if the module was suspended. `logs` are entries with `level`,
-    `message` and optionally `fields`. Values of the credential are removed from outputs and logs,
-    as in the engine.
+    `message` and optionally `fields`. Values of the credential are masked in outputs and logs, as
+    in the engine.
     """
 
     outputs: Any
@@ -78,7 +78,7 @@ def run_module(
 def failing_module(module: What, given: Mapping[str, Any] | None = None, **more: Any) -> Failure:
     """Run a module that must fail; return its failure: `error_type`, `message` and `retry_after`.
 
-    Takes the arguments of `run_module`. Raises AssertionError if the module succeeds.
+    Takes the arguments of `run_module`. Raises AssertionError if the module does not fail.
     """
     try:
         ended = run_module(module, given, **more)

@@ -227,10 +227,10 @@ class WorkflowRun:
         return self
 
     def advance_time(self, span: timedelta | float | None = None) -> "WorkflowRun":
-        """Advance the time by `span` (seconds or a timedelta), or to the next timer or deadline.
+        """Advance time by `span` (seconds or a timedelta), or to the next timer, retry or deadline.
 
-        The times of waits, retries and deadlines in the rows are moved; the clock itself does not
-        change. Without `span`, raises AssertionError if no wait will become due.
+        Only the times in the rows change, not the clock itself. Without `span`, raises
+        AssertionError if there is no timer, retry or deadline.
         """
         ids = family(self.id)
         if span is None:

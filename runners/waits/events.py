@@ -107,7 +107,7 @@ def deliver(event_id: UUID, stamp: str | None = None) -> int:
 
 
 def catch_up(run_id: UUID) -> None:
-    """Deliver events that arrived before the suspension of the run was committed.
+    """Deliver to a run the events that arrived before its suspension was committed.
 
     Such an event may have been delivered before the run was visible. `deliver_missed` handles
     crashes, and events beyond the first MISSED.

@@ -1,4 +1,4 @@
-"""Payloads of events, signals and callbacks that are in the payload store.
+"""Stored payloads of events, signals and callbacks.
 
 A large payload is stored before the transaction that wakes runs, and their rows refer to it. A
 filter reads the payload itself, which is loaded before any transaction.

@@ -1,9 +1,9 @@
 """Check that a worker still receives messages: it sends a message to itself and waits for it.
 
-The message uses the same connection, channel and loop as the steps' messages. After a broker
-outage, a consumer can run and answer pings but receive no messages; such a worker then stops its
-heartbeat. While all slots of the pool are busy, the broker withholds all messages, including this
-one; a busy worker therefore counts as healthy.
+The worker receives the message over the same connection, channel and loop as the steps' messages.
+After a broker outage, a consumer can run and answer pings but receive no messages; such a worker
+then stops its heartbeat. While all slots of the pool are busy, the broker withholds all messages,
+including this one; a busy worker therefore counts as healthy.
 """
 
 import logging

@@ -22,7 +22,7 @@ class NameLookup:
     def addresses(self) -> list[str] | None:
         """Return the addresses; None until the resolver answers. Does not wait.
 
-        Raises OSError if the resolver found no address.
+        Raises OSError if the lookup failed.
         """
         if self._thread.is_alive():
             return None

@@ -3,9 +3,9 @@
 Such a worker holds each message that it takes until the network times out, and a broker that pushes
 messages (RabbitMQ) delivers several to it. Their runs would wait for the sweeper to send them
 again, perhaps to the same worker. The worker therefore queries the database every 2 s, over a
-connection that never blocks, and stops consuming after 6 s of silence. Every 10 s, the query
-updates the worker's row, or inserts it if it is missing, for example in a restored database. A row
-that another worker of the same name wrote, and perhaps left, is this worker's again.
+connection that never blocks, and stops consuming after 6 s of silence. Every 10 s, if `canary`
+reports no problem, the query updates the worker's row, or inserts a missing row, for example in a
+restored database. A row that another worker of the same name wrote is this worker's again.
 """
 
 import json
@@ -206,7 +206,7 @@ class Reaching(bootsteps.StartStopStep):
         self._seen_at = float("-inf")
 
     def start(self, parent: Any) -> None:
-        """Start the periodic check; a new connection to the broker consumes all queues."""
+        """Start the periodic check. After each connection, the worker consumes all queues again."""
         self._held, self._holds, self._changing = [], False, False
         self._seen = _seen(parent)
         self._probe = DatabaseProbe(own_connection.parameters())

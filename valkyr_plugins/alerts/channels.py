@@ -135,7 +135,7 @@ def attempt(
     message: Mapping[str, Any],
     delivery_id: UUID,
 ) -> Outcome:
-    """Send the message once, within the timeout.
+    """Send the message once; the time limit depends on the channel.
 
     Return the outcome, including any error; secrets in the error's text are replaced.
     """

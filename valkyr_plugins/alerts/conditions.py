@@ -192,7 +192,7 @@ def _served(now: datetime) -> set[Queue]:
 
 
 def _waiting(rule: AlertRule, queue: str, now: datetime) -> list[UUID]:
-    """Return the workspace ID of each run that waited too long in the queue; at most 1,000."""
+    """Return the workspace ID of each run that has waited too long in the queue; at most 1,000."""
     since = now - timedelta(seconds=rule.waiting_seconds)
     rows = Run.objects.filter(
         Q(retry_after=None) | Q(retry_after__lt=since),

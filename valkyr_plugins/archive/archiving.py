@@ -123,7 +123,7 @@ def look(
 
 
 def tidy() -> None:
-    """Remove leftovers of killed processes, expired files and unneeded rows; rewrite stale files.
+    """Remove expired files, unneeded rows and leftovers of killed processes; rewrite stale files.
 
     The caller holds the lock. Raises the errors of `writing.write`.
     """

@@ -1,4 +1,4 @@
-"""Restore an archived execution to the tables as it was, so that it can be replayed and forked.
+"""Restore an archived execution to the tables, so that it can be replayed and forked.
 
 The copy stays in the archive, so retention deletes the rows again the next time it runs, or once
 the forks have ended. The dead letters are not restored, so they are not listed again. `KeptLetter`

@@ -54,7 +54,7 @@ def for_arrow(names: list[str]) -> tuple[list[str], Any]:
 
 
 def probe() -> None:
-    """Test the storage with a small file. Raises ArchiveUnavailable and ArchiveBroken."""
+    """Test the storage with a file. Raises ArchiveUnavailable, ArchiveBroken or ArchiveRefused."""
     name = f"probe/{uuid4().hex}"
     with NamedTemporaryFile() as file:
         file.write(b"valkyr")

@@ -55,7 +55,7 @@ class Bodies:
     def loop(self, first: Place, step: Step, given: Mapping[str, Any]) -> tuple[Any, str | None]:
         """Compute the iterations of a loop; `first` is the place of the first iteration.
 
-        Return the output (None for an open loop), and the unknown step that affects it, or None.
+        Return the output (None if not computable), and the unknown step that affects it, or None.
         """
         turns = replaying.open_loop(step, given, partial(self._holds, step, first, ended=False))
         if turns is None:

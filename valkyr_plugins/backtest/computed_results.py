@@ -18,7 +18,7 @@ from valkyr_plugins.backtest.verdicts import VerdictReason
 
 
 class NotComparable(Exception):
-    """The execution cannot be compared as a whole."""
+    """No part of the execution can be compared."""
 
     def __init__(self, reason: VerdictReason) -> None:
         super().__init__(str(reason))
@@ -57,7 +57,7 @@ class ComputedResults:
     def load(self, workspace_id: UUID, value: Any) -> Any:
         """Return the stored value of a reference; load each value only once.
 
-        Raises NotComparable if the values exceed MAX_BYTES, or if a value or its key is missing.
+        Raises NotComparable if the values exceed MAX_BYTES, or if one is missing or unreadable.
         """
         name = json.dumps(value, sort_keys=True)
         if name not in self.loaded:

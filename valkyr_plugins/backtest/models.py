@@ -110,7 +110,7 @@ class Backtest(models.Model):
 
     @property
     def compared(self) -> str:
-        """Return the compared definition: `draft`, `v3`, or `given definition`."""
+        """Return the name of the compared definition: `draft`, `v3`, or `given definition`."""
         if self.source == BacktestSource.VERSION:
             return f"v{self.version}"
         return str(BacktestSource(self.source).label)

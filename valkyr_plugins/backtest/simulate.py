@@ -2,8 +2,8 @@
 
 The engine's own planner decides which steps run, its templates render their inputs, and its
 containers open and close iterations. Only pure steps (inline, without effects) are executed. Any
-other step keeps its recorded result if its inputs equal the recorded ones. Otherwise its result is
-unknown, and so is everything that reads it.
+other step keeps its recorded result if its inputs and credential equal the recorded ones, or if no
+change explains its new inputs. Otherwise its result and everything that reads it are unknown.
 """
 
 import time
@@ -59,7 +59,7 @@ def backtest(record: RecordedExecution, version: Compiled) -> list[StepVerdict]:
 
 
 def _none(reason: VerdictReason) -> list[StepVerdict]:
-    """Return the only verdict on an execution that cannot be compared as a whole."""
+    """Return a single verdict: no part of the execution can be compared."""
     return [StepVerdict("", BacktestVerdict.NOT_COMPARABLE, reason)]
 
 

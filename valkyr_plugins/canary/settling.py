@@ -56,9 +56,9 @@ def roll_back(
 ) -> VersionRollback:
     """Withdraw a version at once, and begin to settle the executions that started on it.
 
-    By default, `number` is the canary's version or, without a canary, the latest version. For a
-    version that was withdrawn before, only the executions are settled. Raises NotFound,
-    NotPublished or WrongState.
+    By default, `number` is the canary's version or, without a canary, the latest version. Any
+    running canary ends. If the version was withdrawn before, the latest version stays. Raises
+    NotFound, NotPublished or WrongState.
     """
     if treatment == Treatment.FORK and not fork_execution.provided:
         raise WrongState(

@@ -134,9 +134,9 @@ def _log_at_most(most: int, tried: int, rate: float) -> float:
 
 
 def _is_clear(tried: int, bad: int, limit: float) -> bool:
-    """Return whether it is clear that the share of bad executions exceeds `limit`.
+    """Return whether it is clear that the true share of bad executions exceeds `limit`.
 
-    The probability of an error is at most `ERROR_RATE`.
+    The probability that True is wrong is at most `ERROR_RATE`.
     """
     if not 0 < limit < 1 or bad <= limit * tried:
         return False

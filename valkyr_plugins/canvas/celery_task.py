@@ -117,7 +117,7 @@ def _check_allowed(tasks: Iterable[str], ctx: StepContext) -> None:
     """Raise StepError for Valkyr's own tasks, and for others that this step may not run.
 
     A project's code is trusted: its `durable(...)` calls run any task of the app, unless a user
-    changed the step. All other steps run only the tasks that `CELERY_TASKS` lists.
+    changed the step's task or error callbacks. Other steps run only the tasks in `CELERY_TASKS`.
     """
     trusted = ctx.origin == ORIGIN and ctx.changed.isdisjoint({"task", "errbacks"})
     allowed = ("*",) if trusted else read(CanvasSettings).celery_tasks

@@ -1,7 +1,7 @@
 """Error callbacks (`link_error`), which run in the failed task's worker or as executions.
 
 A callback with several arguments gets the request, the exception and the traceback, and runs in the
-failed task's worker. Others run as separate tasks and, unless immutable, get the failed task's ID.
+failed task's worker. Others run as executions and, unless immutable, get the failed task's ID.
 """
 
 from collections.abc import Iterable

@@ -51,8 +51,8 @@ class TaskState:
 class DurableResult:
     """The execution of a durable canvas, identified by its ID; other data is read on demand.
 
-    It offers these attributes of `AsyncResult`: `get`, `ready`, `successful`, `failed`, `state`,
-    `result`, `traceback`, `children`, and `revoke`.
+    It offers these attributes of `AsyncResult`, and their aliases: `get`, `ready`, `successful`,
+    `failed`, `state`, `result`, `traceback`, `children`, and `revoke`.
     """
 
     def __init__(self, id: str) -> None:  # noqa: A002 - as Celery calls it

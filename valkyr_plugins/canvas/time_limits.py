@@ -1,4 +1,4 @@
-"""Celery's soft time limit: an exception that the task may catch to clean up.
+"""Celery's soft time limit: an exception that the task can catch to clean up.
 
 As in Celery, thread pools do not support it; there, only the step's limit applies.
 """

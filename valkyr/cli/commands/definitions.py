@@ -27,7 +27,7 @@ MEDIA = {"yaml": "application/yaml", "json": "application/json"}
 def validate(choices: Choices, files: tuple[Path, ...], workspace: str | None, strict: bool) -> int:
     """Check workflow files, YAML or JSON, or folders of them.
 
-    With --local, the command needs only the project's settings, no server or database. Add --as
+    With only --local, the command needs the project's settings, but no server or database. Add --as
     USER to check credentials too. Exits with 1 if a file cannot be published.
     """
     output, found = CommandOutput(choices), _files(files)

@@ -123,7 +123,7 @@ def start_redrive(
     """Requeue dead letters: by ID, --group, --filter or --label.
 
     The redrive contains the dead letters that are open when it is created. With --wait, the exit
-    code is 1 if the redrive stops or a step fails again.
+    code is 1 unless the redrive completes and no step fails again.
     """
     body, output = _body(letters, given), CommandOutput(choices)
     with _plugin(choices) as api:

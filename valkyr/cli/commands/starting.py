@@ -77,8 +77,8 @@ def run(choices: Choices, /, name: str, wait: bool, timeout: float | None, **giv
     """Start an execution, wait for its end and print its output.
 
     NAME is the workflow's id, slug or name. Exits with 1 if the execution does not succeed, and
-    with 9 if it has not ended after --timeout. The execution continues if you interrupt the command
-    or it times out.
+    with 9 if it has not ended after --timeout. If the command is interrupted or times out, the
+    execution continues.
     """
     output = CommandOutput(choices)
     with connected(choices) as api:

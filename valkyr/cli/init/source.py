@@ -23,7 +23,7 @@ class SourceFile:
     """A file of the project, existing or new, and its text after the edits."""
 
     def __init__(self, path: Path) -> None:
-        """Read the file, if it exists. Raises UnclearSource if it is not valid Python."""
+        """Read the file, if it exists. Raises UnclearSource unless it is readable, valid Python."""
         self.path = path
         self.exists = path.is_file()
         try:
