@@ -15,10 +15,9 @@ class CircuitBreaker(models.Model):
     counts until `window_until`, and `answers` counts the answered calls in that time that callers
     have reported. `proven_at` is when the target was last known to answer. Until a target has
     answered, and again after a failure, its concurrent calls (`trials`, void after `trials_until`)
-    are limited to the failures that remain. OPEN allows no call until `next_retry_at`. HALF_OPEN
-    names the run that probes, and its token. A probe expires at `probe_until`, in case its process
-    died. Woken runs have until `called_until` to call; after a call or that time, further runs are
-    woken.
+    are limited to the failures that remain. OPEN lasts at least until `next_retry_at`. HALF_OPEN
+    names the probing run and its token. A probe expires at `probe_until`, in case its process died.
+    Woken runs have until `called_until` to call; after a call or that time, further runs are woken.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
