@@ -138,8 +138,8 @@ def failed(
     """Return the circuit after an allowed call, whose permission was `entry`, failed with `error`.
 
     `answers` is the number of answered calls that are not yet counted; they keep the circuit of a
-    busy target with occasional failures closed. Late failures change nothing: that of an abandoned
-    probe, and that of another call while the circuit is not closed.
+    busy target with occasional failures closed. The late failure of an abandoned probe changes
+    nothing; nor does that of another call, unless the circuit is closed.
     """
     if entry is Entry.PROBE:
         return _again(circuit, error, limits, now) if _probes(circuit, caller) else circuit

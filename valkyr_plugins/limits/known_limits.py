@@ -1,6 +1,6 @@
 """The workspaces with budgets or quotas on steps, cached per process for at most a second.
 
-In the other workspaces, which are most, a step queries no limits.
+In the other workspaces, usually most of them, a step queries no limits.
 """
 
 import time

@@ -2,7 +2,7 @@
 
 It is the second defence, behind the namespaces. It forbids mounts, files outside the named folders,
 TCP, and signals to processes outside. Linux limits files from 5.13, TCP from 6.7, and signals and
-abstract sockets from 6.12. Without the limits on files, no code runs; the others are then omitted.
+abstract sockets from 6.12. An older kernel omits the limits; without Landlock, code is rejected.
 """
 
 import ctypes
