@@ -139,7 +139,7 @@ def _changed(row: CircuitBreaker, key: Key, move: Move) -> Change:
 
 
 def _moved(row: Any, move: Move) -> Change:
-    """Set a locked row's fields as the decision says, without saving it; return the change."""
+    """Apply a decision to a locked row's fields without saving the row; return the change."""
     before = circuit_of(row)
     after = move(before, row.now)
     for name in _NAMES:
