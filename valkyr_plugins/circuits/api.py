@@ -139,7 +139,7 @@ class ResetCircuitBreaker(Endpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Close a circuit and reset its failures.
 
-        A few held steps continue immediately; the others follow after the first success.
+        A few held steps continue immediately; the others follow after the target's first answer.
         """
         row, _ = obtain(self.user, CircuitBreaker.objects.all(), id, Action.OPERATE)
         reset(id, actor=self.actor, reason=self.body(ResetCircuit)["reason"])

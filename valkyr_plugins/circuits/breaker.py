@@ -1,9 +1,9 @@
 """The state machine of a circuit: a call is requested, fails or succeeds. This module is pure.
 
-The pattern is Michael Nygard's (Release It!, "Circuit Breaker"), with one addition: a target
-without a known answer is *guarded*. Its number of concurrent calls is limited to the failures that
-remain until the threshold. So before the circuit of a dead target opens, all workers together call
-the target at most as many times as the threshold says.
+The pattern is Michael Nygard's (Release It!, "Circuit Breaker"), with one addition: a target that
+has never answered, or has failed since its last answer, is *guarded*. Its number of concurrent
+calls is limited to the failures that remain until the threshold. So all workers together call a
+target that never answers at most as many times as the threshold says before its circuit opens.
 """
 
 from collections.abc import Mapping
@@ -138,8 +138,8 @@ def failed(
     """Return the circuit after an allowed call, whose permission was `entry`, failed with `error`.
 
     `answers` is the number of answered calls that are not yet counted; they keep the circuit of a
-    busy target with occasional failures closed. Late results, from calls before the circuit opened
-    or from an abandoned probe, change nothing.
+    busy target with occasional failures closed. The late failure of an abandoned probe changes
+    nothing; nor does that of another call, unless the circuit is closed.
     """
     if entry is Entry.PROBE:
         return _again(circuit, error, limits, now) if _probes(circuit, caller) else circuit

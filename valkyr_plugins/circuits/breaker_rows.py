@@ -1,7 +1,7 @@
 """Read and change the rows of breakers, one decision at a time under the row's lock.
 
-`gate` deletes old failures and rows. No lock is held while a target is called, and the gate holds
-no lock of an execution or a run. The order of locks is workspace, execution, run, and breaker.
+`gate` deletes old failures and rows. No lock is held while a target is called. Locks are taken in
+the order workspace, execution, run, breaker.
 """
 
 import logging
@@ -73,7 +73,7 @@ def look(key: Key) -> tuple[Circuit, datetime]:
 def change(key: Key, move: Move) -> Change:
     """Change a circuit with a pure decision, under its lock; return the change.
 
-    If the circuit opens, the same transaction reports the condition and writes an audit entry.
+    If a closed circuit opens, the same transaction reports the condition and writes an audit entry.
     """
     with transaction.atomic():
         done = _changed(_locked(key) or _made(key), key, move)
@@ -139,7 +139,7 @@ def _changed(row: CircuitBreaker, key: Key, move: Move) -> Change:
 
 
 def _moved(row: Any, move: Move) -> Change:
-    """Set a locked row's fields as the decision says, without saving it; return the change."""
+    """Apply a decision to a locked row's fields without saving the row; return the change."""
     before = circuit_of(row)
     after = move(before, row.now)
     for name in _NAMES:

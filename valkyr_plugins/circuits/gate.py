@@ -57,9 +57,9 @@ def wake(key: Key, most: int = WOKEN_AT_ONCE) -> int:
 
 
 def wake_some(key: Key, limits: TargetLimits) -> int:
-    """Wake as many held runs as the circuit allows; return their number.
+    """Wake as many held runs as the circuit allows, at most 200; return their number.
 
-    Further runs are woken only after the next call to the target, or after a waiting time.
+    Unless the circuit is free, further runs follow after the next call or a waiting time.
     """
     patience = timedelta(seconds=engine().patience)
     done = breaker_rows.change(key, lambda circuit, now: called(circuit, now + patience, now))

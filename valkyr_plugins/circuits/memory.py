@@ -2,7 +2,7 @@
 
 At most once a second, when a step asks, one query reads at most 5,000 circuits that are not *clean*
 (closed, without failures), and another reads the rules. If these are all such circuits, a target
-that is not among them, and that has answered before, needs no query.
+that is not among them, and that this process has found free, needs no query.
 """
 
 import time

@@ -15,8 +15,8 @@ class CircuitBreaker(models.Model):
     counts until `window_until`, and `answers` counts the answered calls in that time that callers
     have reported. `proven_at` is when the target was last known to answer. Until a target has
     answered, and again after a failure, its concurrent calls (`trials`, void after `trials_until`)
-    are limited to the failures that remain. OPEN lasts until `next_retry_at`. HALF_OPEN names the
-    run that probes, and its token. A probe expires at `probe_until`, in case its process died.
+    are limited to the failures that remain. OPEN lasts at least until `next_retry_at`. HALF_OPEN
+    names the probing run and its token. A probe expires at `probe_until`, in case its process died.
     Woken runs have until `called_until` to call; after a call or that time, further runs are woken.
     """
 
@@ -83,8 +83,8 @@ class CircuitBreaker(models.Model):
 class CircuitRule(models.Model):
     """Limits for the targets that match a pattern; the most specific rule applies.
 
-    `*` in a pattern matches any characters. A rule without a number inherits it from the next rule,
-    and finally from the installation (`DEFAULT_FAILURE_THRESHOLD` and so on).
+    `*` in a pattern matches any characters. A rule without a number inherits it from the next most
+    specific rule, and finally from the installation (`DEFAULT_FAILURE_THRESHOLD` and so on).
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

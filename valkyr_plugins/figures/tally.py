@@ -146,7 +146,7 @@ class Tally:
 
     @property
     def failure_rate(self) -> float | None:
-        """Return the share of failures and timeouts among executions that were not cancelled.
+        """Return the share of failures and timeouts among ended executions that were not cancelled.
 
         Return None if there are no such executions.
         """

@@ -92,7 +92,7 @@ class Spent:
 
 
 def spent_of(workspace_id: UUID, user_id: Any, *, killing: bool = False) -> Spent | None:
-    """Return the workspace's or user's spent budget that resets last or never; None without one.
+    """Return the spent budget of the workspace or user that resets last or never, or None.
 
     With `killing`, only budgets with a kill switch count. Uses one query.
     """

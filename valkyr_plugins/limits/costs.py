@@ -120,8 +120,8 @@ def totals(
 ) -> list[Spend]:
     """Return at most 1,000 sums of entries, one per group and currency, the highest amount first.
 
-    `users` are the users whose names may be shown; with None, no names are shown. Uses at most two
-    queries. Groups by day are in the order of the days.
+    `users` are the users whose names may be shown; with None, no user names are shown. Uses at most
+    two queries. Groups by day are in the order of the days.
     """
     column = COLUMNS[group_by]
     if group_by == "day":

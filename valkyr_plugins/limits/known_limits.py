@@ -1,6 +1,6 @@
 """The workspaces with budgets or quotas on steps, cached per process for at most a second.
 
-In other workspaces, which is the common case, a step makes no query.
+In the other workspaces, usually most of them, a step queries no limits.
 """
 
 import time
@@ -32,7 +32,7 @@ _until: dict[str, float] = {}
 
 
 def known() -> Known:
-    """Return the known limits, with at most one query per second."""
+    """Return the cached limits; read them at most once per second."""
     ours, now = alias(), time.monotonic()
     found = _known.get(ours)
     if found is None or now >= _until[ours]:

@@ -88,8 +88,8 @@ class LeasedPlaces:
 def ask(asked: Asked) -> QuotaPermit | Wait | None:
     """Return a permit, a wait, or None if no quota applies.
 
-    The step waits for the end of a window or for a free slot. Uses no query without quotas on the
-    module type or, for a module with costs, on tokens.
+    The step waits for the end of a window or for a free slot. Queries the quotas only if the
+    workspace has one on the module type or, for a module with costs, on tokens.
     """
     return ask_all([asked])[0]
 

@@ -157,7 +157,7 @@ class PreviewProposal(Endpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Preview your approval of a proposal; nothing is changed.
 
-        Returns 409 if you lack a permission for the change, or if the change is no longer possible.
+        Returns 409 if an operation is rejected, for example because the object has changed.
         """
         self.body(ProposalDecision)
         proposal, may = obtain(self.user, rows(), id, Action.VIEW)

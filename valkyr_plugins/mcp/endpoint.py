@@ -14,7 +14,7 @@ from valkyr_plugins.mcp.tools.base import ToolCaller
 
 
 class McpNotInstalled(APIException):
-    """The web process lacks the official SDK."""
+    """The web process lacks the official MCP SDK."""
 
     status_code = 501
     default_detail = "The package mcp is not installed. Install valkyr[mcp] and restart."

@@ -1,7 +1,7 @@
 """Proposals of agents, which wait for a user's approval, and workflows that agents may start.
 
-If the plugin is removed, its tables remain. So they refer to rows of the engine by their IDs,
-except to the workspace, which is never deleted.
+If the plugin is removed, its tables remain. So they refer to the engine's rows by ID, without
+foreign keys. Only the workspace has a foreign key, because it is never deleted.
 """
 
 from django.db import models

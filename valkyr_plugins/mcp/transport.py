@@ -1,4 +1,4 @@
-"""Serve one HTTP request with the official SDK, in the thread of a Django request.
+"""Serve one HTTP request with the official MCP SDK, in the thread of a Django request.
 
 The SDK's streamable HTTP transport is an ASGI application. It runs here without sessions and with
 plain JSON responses: one POST, one response. So any web process can answer, including one under

@@ -22,7 +22,7 @@ _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 
 
 def new_secret() -> str:
-    """Return a secret of 160 random bits in base 32, as RFC 4226 recommends."""
+    """Return a secret of 160 random bits, as RFC 4226 recommends, in base 32."""
     return pyotp.random_base32(32)
 
 

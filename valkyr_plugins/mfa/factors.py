@@ -82,7 +82,7 @@ def begin(user: Any) -> SecondFactor:
     """Create a secret for the account, replacing an unconfirmed one.
 
     If two secrets are created concurrently, the later one replaces the earlier one. Raises
-    FactorExists, and SealingError without an installation key.
+    FactorExists, and SealingError if there is no installation key.
     """
     sealing.prepare()
     with transaction.atomic():

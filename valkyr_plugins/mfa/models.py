@@ -11,7 +11,7 @@ class SecondFactor(models.Model):
 
     `sealed` is the app's secret, sealed with AES-256-GCM and bound to this row's ID. `last_step` is
     the newest time step whose code was accepted; codes of this step or an earlier one are rejected.
-    `failures` counts the wrong codes since then, the last one at `failed_at`.
+    `failures` counts the wrong codes since the last accepted code, the newest one at `failed_at`.
     """
 
     AUDITED_AS = "SecondFactor"

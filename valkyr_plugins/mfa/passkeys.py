@@ -1,4 +1,4 @@
-"""Add, accept and remove passkeys, with an audit entry. Only this module writes their rows.
+"""Add, accept and remove passkeys, with an audit entry. `factors.reset` also deletes their rows.
 
 The session stores the state of one ceremony (a registration or a sign-in) for ten minutes.
 """

@@ -1,4 +1,4 @@
-"""Read the progress of a session's sign-in; a proved factor counts only while its row exists.
+"""Read and record the progress of a session's sign-in; only an existing factor counts as proved.
 
 Django's session stores when the user gave the password, and which factor the user proved. Both are
 bound to the session, not to the account: in another browser, the user must give both again.

@@ -33,7 +33,7 @@ def planned() -> list[PlannedChange]:
 
 
 def applied() -> list[PlannedChange]:
-    """Publish the changes; return the workflows as `planned` does.
+    """Publish the changes; return them as `planned` does.
 
     Workflows removed from the code are only returned. Raises the errors of `publish_all`.
     """

@@ -45,7 +45,7 @@ class WorkflowInput:
     ) -> dict[str, Any]:
         """Return the handles with which the function is called during tracing.
 
-        The handles read the template value `source`, which exists only within the scopes `within`.
+        They read the template value `source`, which exists only in the scopes `within`, if any.
         """
         if self.whole is not None:
             names = list(self.signature.parameters)

@@ -1,8 +1,8 @@
 """The cost of tokens, and the record of each request's cost.
 
 An administrator maintains the table of prices, because prices change and contracts differ.
-`VALKYR_LLM_PRICES` is a YAML or JSON file, or JSON itself: patterns of model names, each with the
-price of a million tokens. Valkyr includes no table, because it would become outdated.
+`VALKYR_LLM_PRICES` names a YAML or JSON file, or contains JSON: patterns of model names, each with
+the prices of a million tokens. Valkyr includes no table, because it would become outdated.
 """
 
 import json

@@ -89,7 +89,7 @@ def address(inputs: ProviderInputs) -> str:
 
 
 def seconds_for(inputs: ProviderInputs, ctx: StepContext) -> float:
-    """Return the time limit of the inputs or, without one, of the target or the model.
+    """Return the time limit of the inputs; by default the circuit rule's, or else the model's.
 
     The limit is at most the step's remaining time, reduced by 5 %, but by no more than 0.2 s.
     """

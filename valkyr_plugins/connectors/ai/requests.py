@@ -281,9 +281,9 @@ def _rounded(vector: list[float]) -> list[float]:
 
 
 def _require_room(vectors: list[list[float]], texts: int) -> None:
-    """Raise StepError if vectors would exceed an output's limit, or the last has another length.
+    """Raise StepError if all vectors would exceed an output's limit, or the last differs in length.
 
-    The caller checks each batch, so that a step that must fail pays for no further batch.
+    The caller checks after each batch, so that a step that must fail pays for no further batch.
     """
     numbers = len(vectors[0]) * texts
     if numbers > MAX_NUMBERS or len(vectors[0]) != len(vectors[-1]):

@@ -108,8 +108,8 @@ class ArchiveUnzip(Module[ArchiveUnzipInputs]):
     """Unpacks a zip archive into a folder, or into the step's output.
 
     All entries are checked, and the selected ones unpacked, before any file is written. Nested
-    archives are not unpacked. Encrypted entries, links, names that lead outside the folder or occur
-    twice, and archives over the limits are rejected. Paths in S3 need a credential of type s3.
+    archives are not unpacked. Encrypted entries, links, names that lead outside or occur twice, and
+    oversized archives are rejected. S3 needs a credential of type s3, except for public objects.
     """
 
     type = "archive.unzip"

@@ -27,7 +27,7 @@ MAX_FIELDS = 200
 
 
 class HtmlField(ModuleInputs):
-    """A field to read: one value, or a list of values."""
+    """A field to read: one value or object, or a list of them."""
 
     selector: str = Field(
         "",
@@ -107,7 +107,7 @@ class HtmlExtract(Module[HtmlExtractInputs]):
     """Extracts values and lists of records from an HTML page, using CSS selectors.
 
     The page is parsed as in browsers, so invalid HTML works, but scripts do not run. A field with
-    `get: fields` and `all: true` yields an object for each element, such as each item of a list.
+    `get: fields` and `all: true` yields a list with an object for each matching element.
     """
 
     type = "data.html_extract"

@@ -290,9 +290,9 @@ class DeduplicateOutputs(ModuleOutputs):
 
 
 class Deduplicate(PureModule):
-    """Removes duplicate rows; compares all fields, or only the fields in `by`.
+    """Removes duplicate rows; compares whole rows, or only the fields in `by`.
 
-    1 and "1" are different; a missing field equals null.
+    1 and "1" are different; a missing field in `by` equals null.
     """
 
     type = "data.deduplicate"

@@ -66,8 +66,8 @@ class XmlParse(Module[XmlParseInputs]):
     """Converts XML to objects and lists.
 
     `<a k="1"><b>x</b><b>y</b></a>` becomes `{"a": {"@k": "1", "b": ["x", "y"]}}`; an empty element
-    is null, and all values are text. External parts are not fetched, and a document that declares
-    entities fails the step.
+    without attributes is null, and numbers remain text. External parts are not fetched, and a
+    document that declares entities fails the step.
     """
 
     type = "data.xml_parse"

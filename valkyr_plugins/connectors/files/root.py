@@ -1,4 +1,4 @@
-"""The only folder that file steps may use, and the functions that open files below it.
+"""The only local folder that file steps may use, and the functions that open files below it.
 
 Paths are opened folder by folder without following symbolic links. So neither `..` nor a link, even
 one created during the access, leads outside.

@@ -148,7 +148,7 @@ def deliver(
     """Send the message, or write it into the folder.
 
     Each network operation must end within `seconds`. Return the rejected recipients with reasons.
-    Raises StepError if the server cannot be reached or accepts no recipient.
+    Raises StepError if the server cannot be reached, or rejects the message or all recipients.
     """
     if isinstance(to, Path):
         _lay_down(message, to)
@@ -165,7 +165,7 @@ def deliver(
 
 
 def _said(error: OSError) -> str:
-    """Return the server's answer that the error contains, or the error's own text."""
+    """Return the server's answer from the error, or the error's own text if there is none."""
     if isinstance(error, smtplib.SMTPRecipientsRefused):
         return "; ".join(f"{who}: {why}" for who, why in _readable(error.recipients).items())
     if isinstance(error, smtplib.SMTPResponseException):

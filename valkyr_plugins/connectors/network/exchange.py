@@ -1,7 +1,7 @@
 """One HTTP exchange of a step: request, redirects, response, and the meaning of its status.
 
-Every HTTP module uses this exchange. So the guarded client, the deadline, the limit on the body and
-the classes of failures are the same for all.
+The HTTP modules share this exchange. So the guarded client, the deadline, the check of the body's
+size and the classes of failures are the same for all.
 """
 
 import base64
@@ -131,11 +131,11 @@ CHANGING_METHODS = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 class Call:
     """A request, with limits for the response.
 
-    `content` contains httpx's arguments for a body (`content`, `data`, `files`). Headers and query
-    are sent unchanged; Authorization comes from the step's credential unless `signs_in` is off.
-    With `keyed`, the Idempotency-Key is sent; with None, it is sent if the method changes
-    something. `digest` is for Digest authentication (RFC 7616). `shown` replaces the address in
-    messages if the address itself is secret.
+    `content` contains httpx's arguments for a body (`content`, `data`, `files`). Headers are sent
+    unchanged, and the query without null values. Authorization comes from the step's credential
+    unless `signs_in` is off. With `keyed`, the Idempotency-Key is sent; with None, it is sent if
+    the method changes something. `digest` is for Digest authentication (RFC 7616). `shown` replaces
+    the address in messages if the address itself is secret.
     """
 
     method: str

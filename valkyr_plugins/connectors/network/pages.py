@@ -98,7 +98,7 @@ def call_for(
     """Return the request for the page at a position. Raises StepError.
 
     A page of another origin is requested without headers that may be credentials. With `guarded`
-    (the step uses secrets), it is also requested without a body, so only by GET. Requests have no
+    (the step uses secrets), it can be requested only by GET, which sends no body. Requests have no
     Idempotency-Key: with the same key, a server would return the first page again.
     """
     url, query, body = inputs.url, dict(inputs.query), inputs.json_body

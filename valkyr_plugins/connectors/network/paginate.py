@@ -155,7 +155,7 @@ class HttpPaginate(Module[HttpPaginateInputs]):
     read, the step fails. After a transient error, the step is retried. The step keeps the first
     pages whose items together fit in 48 KiB, and the next attempt continues after them. To lose
     less work, read a few pages per step (`maxPages`) in a loop, and pass `next` to `start`. The
-    credential and headers such as API keys are sent only to the first page's origin.
+    credential and headers such as API keys are sent only to the origin of `url`.
     """
 
     type = "http.paginate"

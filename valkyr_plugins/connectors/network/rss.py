@@ -85,8 +85,8 @@ class RssRead(Module[RssReadInputs]):
     """Reads an RSS, Atom or RDF feed.
 
     With the `etag` or `modified` of the last read, an unchanged feed is not sent again. HTML in the
-    entries is sanitised: scripts, styles, forms and handlers are removed. XML entities and external
-    parts are never resolved.
+    entries is sanitised: scripts, styles, forms and handlers are removed. External parts are never
+    fetched, and XML entities that contain other entities are not expanded.
     """
 
     type = "rss.read"

@@ -159,7 +159,7 @@ class PaymentIntent(StripeModule[PaymentIntentInputs]):
     makes only one payment. If a payment needs the customer's consent, the step succeeds with the
     status `requires_action`; use an event or a webhook to continue. A declined card fails the step
     permanently or, with `onDecline: branch`, leads to the outcome `declined`. Stripe's client
-    secret is not part of the output; your own server can fetch it from Stripe by the payment's ID.
+    secret is not part of the output; your own server can fetch it with the payment's ID.
     """
 
     type = "stripe.payment_intent"

@@ -1,9 +1,9 @@
 """The database of a step's credential, and the addresses at which steps may reach it.
 
-The author of a credential may be a tenant. So steps can connect only to public addresses and to
-addresses that HTTP steps may reach. To allow another address, an administrator adds its host to
-VALKYR_SQL_ALLOWED_HOSTS. Steps reach the server of the engine's own tables only if this setting
-names its host, port and database.
+The author of a credential may be a tenant. So steps can connect only to addresses that HTTP steps
+may reach. To allow another address, an administrator adds its host to VALKYR_SQL_ALLOWED_HOSTS.
+Steps reach the server of the engine's own tables only if this setting names the host, port and
+database.
 """
 
 import socket

@@ -84,7 +84,7 @@ class SqlQueryOutputs(ModuleOutputs):
 class SqlQuery(Module[SqlQueryInputs]):
     """Reads rows from a PostgreSQL database.
 
-    The statement runs in a read-only transaction, which the database ends at the step's timeout.
+    The statement runs in a read-only transaction, and the database ends it at the step's timeout.
     Private addresses are rejected unless an administrator allows the host
     (VALKYR_SQL_ALLOWED_HOSTS) or its network (VALKYR_HTTP_ALLOWED_NETWORKS).
     """

@@ -67,7 +67,7 @@ def require_a_steps(statement: str) -> None:
 def bound(statement: str, rows: Sequence[Mapping[str, Any]]) -> TextClause:
     """Return the statement for these rows of parameters. Raises StepError if names do not match.
 
-    An object, or a list that contains an object, is bound as jsonb; any other list as an array.
+    An object, or a list that contains an object or list, is bound as jsonb; other lists as arrays.
     """
     clause = text(statement)
     wanted = set(clause.compile().params)

@@ -1,8 +1,8 @@
-"""Add parts of n8n's JavaScript that QuickJS lacks: `Buffer`, and formats of US English.
+"""Add parts of n8n's JavaScript that QuickJS lacks: `Buffer`, and US English formats.
 
 `Buffer` converts strings between UTF-8, Base64 and other encodings. `toLocaleString` and similar
 methods write numbers and dates as in US English, which n8n's programs use unless they name another
-language.
+locale.
 """
 
 from collections.abc import Sequence

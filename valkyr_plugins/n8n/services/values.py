@@ -108,9 +108,9 @@ def limit(default: int, key: str = "limit", most: int = 100) -> Any:
 
 
 def listed(keys: str) -> Any:
-    """Return the function that makes a list from a parameter, or OMIT without the parameter.
+    """Return a function that splits a comma-separated parameter; it returns OMIT if there is none.
 
-    The parameter is a list, a single value, or comma-separated text.
+    Expressions, lists and other values are converted without splitting.
     """
 
     def made(work: NodeWork) -> Any:

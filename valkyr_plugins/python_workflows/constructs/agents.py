@@ -25,7 +25,7 @@ T = TypeVar("T", default=Any)
 
 
 class AgentAnswer(BaseModel, Generic[T], alias_generator=to_camel):
-    """An agent's last answer, its calls, and its costs."""
+    """An agent's last answer, its numbers of turns and tool calls, and its costs."""
 
     text: str
     output: T
@@ -65,7 +65,7 @@ def tool(
     the function's parameters. With `parameters`, a JSON Schema, the function receives the call with
     its `name` and `arguments`. `listed` are tools that are known only while the workflow runs, such
     as an MCP server's tools; the function then receives the calls of all of them. With `approve`, a
-    person must approve each call. `options` are the options of a step.
+    person must approve each call. `options` are the options of the step, if `body` is one.
     """
     function = body.function if isinstance(body, StepFunction) else body
     if options and not isinstance(body, StepFunction):

@@ -147,7 +147,7 @@ def repeat(
 
     The loop ends after `count` iterations or on a condition: `until` or `while_` here, or a call to
     `turn.until(…)` or `turn.while_(…)` in the block. A condition in the block can read the results
-    of the block's steps. The step fails if it needs over `at_most` (default: 1,000) iterations.
+    of the block's steps. A loop that needs more than `at_most` iterations (default: 1,000) fails.
     """
     trace, given = tracing(), CallOptions.of(options)
     task = trace.reserve(given, "repeat")

@@ -103,9 +103,9 @@ def is_missing(value: object) -> bool:
 
 
 def expr(source: str) -> Any:
-    """Return a template expression, for code that Python cannot trace: `expr("x if y else z")`.
+    """Return a template expression for untraceable code: `expr("input.a if input.b else 0")`.
 
-    The expression names steps by their ids.
+    Refer to a step's result by its task's ID: `tasks.charge.output`.
     """
     if "{{" in source:
         raise TracingError("expr() takes one expression, without the braces")

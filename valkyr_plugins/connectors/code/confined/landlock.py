@@ -1,8 +1,8 @@
 """Landlock (landlock(7)): irrevocably limit what this process may access.
 
 It is the second defence, behind the namespaces. It forbids mounts, files outside the named folders,
-TCP, and signals to processes outside. Linux supports the limits on files from 5.13, on TCP from
-6.7, and on signals and abstract sockets from 6.12. An older kernel does not apply them.
+TCP, and signals to processes outside. Linux limits files from 5.13, TCP from 6.7, and signals and
+abstract sockets from 6.12. An older kernel omits the limits; without Landlock, code is rejected.
 """
 
 import ctypes

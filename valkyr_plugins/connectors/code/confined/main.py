@@ -3,8 +3,8 @@
 It reads the request as JSON from standard input, and writes the report to standard output. Text
 that the code prints goes to standard error. `main` is the supervisor of the built-in sandbox. It
 stays outside, where the code cannot reach it; its child confines itself. The supervisor ends the
-child on SIGTERM, when the worker dies, or after the time limit. In bubblewrap, which supervises
-too, `inside` runs the code without a supervisor process.
+child on SIGTERM, when the worker dies, or 10 s after the time limit. In bubblewrap, which
+supervises too, `inside` runs the code without a supervisor process.
 """
 
 import json
