@@ -248,14 +248,15 @@ def _silent(kept: Facts) -> Banner | None:
     if not own:
         return Banner(
             gettext(
-                "No worker has reported. Steps run only while a worker is live. Start all services:"
+                "No worker has reported. Steps run only while a worker is live. Start a Celery "
+                "worker:"
             ),
-            "make up",
+            command_for("default"),
         )
-    text = gettext("Workers have not reported for {span}. Start all services:").format(
+    text = gettext("Workers have not reported for {span}. Start a Celery worker:").format(
         span=marks.span(at - max(one.seen_at for one in own))
     )
-    return Banner(text, "make up")
+    return Banner(text, command_for("default"))
 
 
 def _unserved(queue: Queue, now: datetime) -> Banner:
