@@ -316,7 +316,7 @@ def test_an_emptied_list_of_a_credential_is_refused(
     op: Client, workspace: Workspace, emptied: str
 ) -> None:
     credential = made(workspace)
-    lists = {name: "*" for name in ("hosts", "modules", "workflows")}
+    lists = dict.fromkeys(("hosts", "modules", "workflows"), "*")
 
     answer = op.post(change(credential), {**lists, emptied: " ", "version_seen": 1})
 
