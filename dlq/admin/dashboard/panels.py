@@ -194,9 +194,9 @@ WAITING = "hourglass_empty"
 
 
 def cards(kept: Facts, now: datetime, ended: Iterable[Card] = (), **only: str) -> list[Card]:
-    """Return the cards: running, queued, `ended` and open dead letters; `only` filters their lists.
+    """Return the cards: running, pending, `ended`, open dead letters; `only` filters their lists.
 
-    The card of queued executions is omitted if there are none.
+    The card of pending executions is omitted if there are none.
     """
     all_cards = [
         Card(
@@ -204,9 +204,9 @@ def cards(kept: Facts, now: datetime, ended: Iterable[Card] = (), **only: str) -
             links.listing(EXECUTIONS, state="running", **only), _full(kept["running"]),
         ),
         Card(
-            gettext("Queued"), WAITING, kept["waiting"],
+            gettext("Pending"), WAITING, kept["waiting"],
             _oldest(kept["first_waiting"], now),
-            links.listing(EXECUTIONS, state="waiting", **only), _full(kept["waiting"]),
+            links.listing(EXECUTIONS, state="pending", **only), _full(kept["waiting"]),
         ),
         *ended,
         Card(
