@@ -81,9 +81,7 @@ def test_an_empty_installation_shows_the_first_steps_and_no_worker(op: Client) -
     assert "No executions yet" in text
     assert "No worker has reported" in text
     [banner] = op.get("/admin/").context["banners"]
-    assert (
-        banner.command == "celery -A valkyr_project worker -Q default -n default@%h --pool prefork"
-    )
+    assert banner.command.startswith("celery -A valkyr_project worker -Q default ")
 
 
 def test_workers_that_stop_responding_are_reported(op: Client, workflow: Workflow) -> None:
