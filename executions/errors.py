@@ -76,7 +76,7 @@ class NotPublished(ValkyrError):
 
 
 class WorkflowDisabled(ValkyrError):
-    """The workflow is disabled. Enable it first."""
+    """The workflow is disabled or archived. Enable a disabled workflow first."""
 
     code = "workflow_disabled"
 

@@ -197,4 +197,5 @@ def _others() -> str:
 
 
 def _folded(value: Any) -> SafeString:
-    return format_html("<details><summary>show</summary>{}</details>", as_json(value))
+    summary = gettext("show")
+    return format_html("<details><summary>{}</summary>{}</details>", summary, as_json(value))

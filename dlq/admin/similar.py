@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -217,7 +216,6 @@ NEWEST = 5
 ALIKE = 5
 LOOKED_THROUGH = 500  # open dead letters of the workspace, for those with the same target
 VERSIONS = 3
-AFTERWARDS = timedelta(minutes=5)
 
 
 def newest_of_group(request: HttpRequest, entry: DeadLetterEntry) -> PageSection:
@@ -275,12 +273,12 @@ def alike(request: HttpRequest, entry: DeadLetterEntry) -> PageSection:
 
 
 def published(entry: DeadLetterEntry) -> PageSection:
-    """Return a panel of the last three versions published up to 5 min after the first failure."""
+    """Return a panel of the last three versions published before the group's first failure."""
     first = entry.group.first_seen
     found = WorkflowVersion.objects.filter(
         workflow_id=entry.workflow_id,
         kind=VersionKind.PUBLISHED,
-        created_at__lte=first + AFTERWARDS,
+        created_at__lte=first,
     ).only("id", "number", "created_at")
     return PageSection(
         gettext("Versions published before the first failure"),
@@ -293,7 +291,7 @@ def published(entry: DeadLetterEntry) -> PageSection:
                     gettext("version {number}").format(number=version.number),
                 ),
                 marks.ago(version.created_at),
-                marks.span(max(first - version.created_at, timedelta())),
+                marks.span(first - version.created_at),
             ]
             for version in found.order_by("-number")[:VERSIONS]
         ],

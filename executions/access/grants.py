@@ -97,7 +97,8 @@ def give(
 def _rows_of(workflow: Workflow, username: str | None, group: str | None) -> tuple[Any, Any]:
     if username is not None:
         found = person_named(username)
-        member = found is not None and Membership.objects.filter(
+        # Locked: a removal of the member waits, and then deletes the new share.
+        member = found is not None and Membership.objects.select_for_update(no_key=True).filter(
             user=found, workspace_id=workflow.workspace_id
         )
         if not member:

@@ -19,7 +19,13 @@ from executions.database import row_scope, transaction
 from executions.database.clock import ClockTimestamp, database_now
 from executions.definition.graph.problem import DefinitionProblem
 from executions.errors import NotFound, WithProblems, WrongState
-from executions.models import ApiToken, Membership, ServiceAccount, Workspace
+from executions.models import (
+    ApiToken,
+    Membership,
+    ServiceAccount,
+    WorkflowUserPermission,
+    Workspace,
+)
 from executions.states import Permission, Role
 
 
@@ -96,7 +102,7 @@ def change_member(
 
 
 def remove_member(membership_id: UUID, *, actor: Actor, reason: str = "") -> None:
-    """Remove a user from a workspace, and revoke the user's tokens for it.
+    """Remove a user from a workspace, and revoke the user's tokens and shares in it.
 
     Raises NotFound, LastAdministrator, and WrongState for a service account's membership.
     """
@@ -112,14 +118,18 @@ def remove_member(membership_id: UUID, *, actor: Actor, reason: str = "") -> Non
 
 
 def _delete(membership: Membership, actor: Actor, reason: str) -> None:
-    """Delete a membership, revoke the user's tokens for its workspace, and write the audit row."""
+    """Delete a membership, the user's tokens and shares in its workspace; write the audit row."""
+    # First, because `grants.give` locks the membership: no share is added after this.
+    Membership.objects.filter(pk=membership.pk).delete()
     tokens = ApiToken.objects.filter(
         user_id=membership.user_id, workspace_id=membership.workspace_id, revoked_at=None
     )
     revoked = tokens.update(revoked_at=ClockTimestamp())
-    before = facts(membership) | ({"tokens": revoked} if revoked else {})
-    audit(actor, "membership.delete", membership, before=before, reason=reason)
-    membership.delete()
+    shares, _ = WorkflowUserPermission.objects.filter(
+        user_id=membership.user_id, content_object__workspace_id=membership.workspace_id
+    ).delete()
+    lost = {name: number for name, number in (("tokens", revoked), ("shares", shares)) if number}
+    audit(actor, "membership.delete", membership, before=facts(membership) | lost, reason=reason)
 
 
 def locked(membership_id: UUID) -> Membership:

@@ -78,7 +78,7 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
         return bool(self.instance._state.adding)
 
     def limits(self) -> CredentialLimits:
-        """Return the entered limits. An empty list becomes None.
+        """Return the entered limits. A list that was not entered becomes None.
 
         None does not change an existing limit; a new credential gets its type's suggestion.
         """
@@ -112,6 +112,7 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
         """Check the entered values and limits, and report each problem next to its input."""
         data = super().clean() or {}
         self._check_rows(data)
+        self._check_emptied(data)
         try:
             if self.adds:
                 asked = self._asked()
@@ -148,6 +149,12 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
                 self.add_error(f"new_name_{i}", gettext("Give the field a name."))
             if name and not value:
                 self.add_error(f"new_value_{i}", gettext("Give the field a value."))
+
+    def _check_emptied(self, data: dict[str, Any]) -> None:
+        """Reject an emptied list of an existing credential: the stored list would stay."""
+        for name in [] if self.adds else self._lists():
+            if name in self.data and not data.get(name):
+                self.add_error(name, gettext("Enter at least one entry, or * for any."))
 
     def _check_name(self, data: dict[str, Any]) -> None:
         """Report a taken name; the database's index rejects concurrent duplicates."""

@@ -115,7 +115,7 @@ class StateFilter(StateTabFilter):
     title = lazy("state")
     parameter_name = "state"
     groups = {
-        "waiting": ("PENDING",),
+        "pending": ("PENDING",),
         "running": ("RUNNING",),
         "paused": ("PAUSED",),
         "succeeded": ("SUCCESS",),

@@ -17,7 +17,7 @@ EMPTY = "–"
 NO_BREAK = "\N{NO-BREAK SPACE}"
 # state: (word, icon, colour); the colour is never the only sign of a state.
 MARKS: Mapping[str, tuple[str, str, str]] = {
-    "PENDING": (lazy("waiting"), "radio_button_unchecked", "grey"),
+    "PENDING": (lazy("pending"), "radio_button_unchecked", "grey"),
     "RUNNING": (lazy("running"), "clock_loader_40", "blue"),
     "LEASED": (lazy("leased"), "lock_clock", "blue"),
     "WAITING": (lazy("waiting"), "hourglass_empty", "amber"),

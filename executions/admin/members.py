@@ -143,7 +143,8 @@ REMOVE = AdminOperation(
     icon="person_remove",
     done=lazy("removed"),
     question=lazy(
-        "Removes all access to this workspace immediately and revokes the member's tokens for it."
+        "Immediately removes all access to this workspace, including workflows that were shared "
+        "with the member, and revokes the member's tokens for it."
     ),
     danger=True,
     destination=lambda _: links.listing("executions_membership"),

@@ -28,6 +28,11 @@ from executions.states import Permission
 
 # The small forms of operations.
 
+JSON_TYPES = {
+    type(None): "null", bool: "boolean", int: "number", float: "number", str: "string",
+    list: "array",
+}  # fmt: skip
+
 
 def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
@@ -63,7 +68,7 @@ class JSONTextField(forms.CharField):
         if self.must_be_object and not isinstance(parsed, dict):
             raise forms.ValidationError(
                 gettext("Expected an object such as {{}}, found {name}.").format(
-                    name=type(parsed).__name__
+                    name=JSON_TYPES[type(parsed)]
                 )
             )
         return parsed

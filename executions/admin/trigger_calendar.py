@@ -81,10 +81,11 @@ def _day(day: date, today: date, past: dict[TickStatus, int], due: int, cut: dat
         for status, (name, sign, hue) in TICKS.items()
         if status in past
     ]
-    if cut is not None and day >= cut:
+    if due:
+        more = "+" if day == cut else ""
+        lines.append(marks.mark(f"{due}{more} {word}", icon, colour))
+    elif cut is not None and day > cut:
         lines.append(marks.mark(gettext("more due"), icon, colour))
-    elif due:
-        lines.append(marks.mark(f"{due} {word}", icon, colour))
     title = date_format(day, "j M")
     head = gettext("{day}, today").format(day=title) if day == today else title
     return format_html_join("", "<div>{}</div>", [(head,), *((line,) for line in lines)])

@@ -210,7 +210,8 @@ def _of_database(error: BaseException) -> JsonResponse:
     which = f"The database of the cell {cell!r}" if cell else "The database"
     return problem(
         503,
-        f"{which} does not answer. Nothing was changed. Try again in a moment.",
+        f"{which} does not answer. Try again in a moment. If the request changes something, first "
+        "check whether the change was saved, or send the same Idempotency-Key again.",
         code="database_unavailable",
         headers={"Retry-After": str(RETRY_SECONDS)},
         **({"cell": cell} if cell else {}),

@@ -98,7 +98,11 @@ def chosen_version(
     """
     if trial is not None:
         return compiled(trial.pk)
-    if not workflow.enabled or workflow.archived_at is not None:
+    if workflow.archived_at is not None:
+        raise WorkflowDisabled(
+            f"Workflow {workflow.name!r} is archived, so it cannot start. Start another workflow."
+        )
+    if not workflow.enabled:
         raise WorkflowDisabled(
             f"Workflow {workflow.name!r} is disabled. Enable it, then start it again."
         )

@@ -25,9 +25,9 @@ from runners.models import Approval
 from runners.waits.approvals import APPROVED, REJECTED, decide, may_decide
 
 MARKS = {
-    "approved": ("check_circle", "green"),
-    "rejected": ("cancel", "red"),
-    "expired": ("timer_off", "amber"),
+    "approved": (lazy("approved"), "check_circle", "green"),
+    "rejected": (lazy("rejected"), "cancel", "red"),
+    "expired": (lazy("expired"), "timer_off", "amber"),
 }
 ANYBODY = lazy("users who may operate executions")
 
@@ -56,9 +56,8 @@ def _applying(decision: str) -> Callable[[UUID, Actor, Mapping[str, Any]], Any]:
 def _refuse_decided(row: Approval) -> str:
     if row.state == "WAITING":
         return ""
-    return gettext("This approval is already {value}.").format(
-        value=row.decision or row.state.lower()
-    )
+    known = MARKS.get(row.decision) or marks.MARKS[row.state]
+    return gettext("This approval is already {value}.").format(value=known[0])
 
 
 APPROVE = AdminOperation(
@@ -207,4 +206,4 @@ class ApprovalAdmin(OperatingAdmin, FactAdmin):
 def mark_of(row: Approval) -> Any:
     """Return the badge of the decision, or of the run's state if there is no decision."""
     found = MARKS.get(row.decision)
-    return marks.mark(row.decision, *found) if found else marks.state(row.state)
+    return marks.mark(*found) if found else marks.state(row.state)

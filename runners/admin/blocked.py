@@ -95,7 +95,7 @@ def _executions(request: HttpRequest) -> Iterator[Blockage]:
     rows = scoped(request, WorkflowExecution.objects.all())
     for state, word, cause, remedy in (
         (
-            "PENDING", "waiting", gettext("Executions that wait for a slot of their workspace"),
+            "PENDING", "pending", gettext("Executions that wait for a slot of their workspace"),
             gettext("Another execution ends, or an administrator raises the workspace's limit."),
         ),
         ("PAUSED", "paused", gettext("Paused executions"), gettext("A user resumes them.")),

@@ -11,6 +11,7 @@ from django.contrib.auth import get_user_model
 from django.test import Client
 from rest_framework.test import APIClient
 
+from executions.access.grants import give, grants_on
 from executions.access.powers import INCLUDED
 from executions.models import (
     Activity,
@@ -23,6 +24,7 @@ from executions.models import (
 from executions.sealing import payload_keys
 from executions.states import Permission, Role
 from tests.support import admin_rows as rows
+from tests.support.workflows import ACTOR
 
 pytestmark = pytest.mark.django_db
 PAGES = "/admin/executions"
@@ -106,6 +108,25 @@ def test_an_administrator_adds_changes_and_removes_a_member(
         ("membership.update", "admin", ""),
         ("membership.delete", "admin", "left"),
     ]
+
+
+def test_a_removed_member_loses_shares_of_workflows(
+    sign_in: Callable[..., Client], workspace: Workspace
+) -> None:
+    boss = sign_in("ADMIN")
+    ada = get_user_model().objects.create(username="ada")
+    bob = get_user_model().objects.create(username="bob")
+    workflow = rows.workflow(owner=workspace)
+    row = Membership.objects.create(workspace=workspace, user=ada, role="USER")
+    Membership.objects.create(workspace=workspace, user=bob, role="USER")
+    for name in ("ada", "bob"):
+        give(workflow, ["READ", "EXECUTE"], username=name, actor=ACTOR)
+
+    boss.post(f"{PAGES}/membership/{row.pk}/remove/", {"_form_submitted": "True"})
+    Membership.objects.create(workspace=workspace, user=ada, role="USER")
+
+    assert [grant.username for grant in grants_on(workflow)] == ["bob"]
+    assert Activity.objects.get(action="membership.delete").before["shares"] == 2
 
 
 def test_the_form_names_each_permission_that_the_role_workflow_lacks(

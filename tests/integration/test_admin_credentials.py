@@ -311,6 +311,22 @@ def test_a_boundary_that_cannot_be_is_told_beside_its_input(
     assert not Credential.objects.exists()
 
 
+@pytest.mark.parametrize("emptied", ["hosts", "modules", "workflows"])
+def test_an_emptied_list_of_a_credential_is_refused(
+    op: Client, workspace: Workspace, emptied: str
+) -> None:
+    credential = made(workspace)
+    lists = dict.fromkeys(("hosts", "modules", "workflows"), "*")
+
+    answer = op.post(change(credential), {**lists, emptied: " ", "version_seen": 1})
+
+    assert answer.status_code == 200
+    errors = answer.context["adminform"].form.errors
+    assert errors == {emptied: ["Enter at least one entry, or * for any."]}
+    credential.refresh_from_db()
+    assert credential.version == 1
+
+
 def test_the_form_of_a_type_suggests_its_boundary(op: Client, workspace: Workspace) -> None:
     page = op.get(f"{ADD}?type=stripe").content.decode()
     assert "api.stripe.com" in page

@@ -218,6 +218,22 @@ def test_test_versions_are_not_listed_as_published(op: Client, workflow: Workflo
     assert not re.search(r"version [234]\s*<", panel)
 
 
+def test_versions_published_after_the_first_failure_are_not_listed(
+    op: Client, workflow: Workflow
+) -> None:
+    entry = rows.failed_order(workflow)
+    version = workflow.latest_version
+    assert version is not None
+    version.pk, version.number = uuid7(), 2
+    version.created_at = entry.group.first_seen + timedelta(minutes=1)
+    version.save(force_insert=True)
+
+    panel = page(op, entry).partition("Versions published before the first failure")[2]
+
+    assert re.search(r"version 1\s*<", panel)
+    assert not re.search(r"version 2\s*<", panel)
+
+
 def test_a_discard_needs_a_reason_and_can_be_taken_back(op: Client, workflow: Workflow) -> None:
     entry = rows.failed_order(workflow)
     address = f"{LETTERS}{entry.pk}"

@@ -130,3 +130,19 @@ def test_the_page_of_a_waiting_run_says_what_it_waits_for(
     assert f"{LIST}{run.pk}/change/" in shown
     assert "Refund?" in shown
     assert "<b>Order</b>" not in page(maria, run)
+
+
+def test_a_decision_is_named_in_the_language_of_the_user(
+    workflow: Workflow, django_user_model: Any
+) -> None:
+    maria = client_of(workflow, "ADMIN", "maria", django_user_model)
+    run = asked(workflow)
+    decide(maria, run)
+
+    german = {"accept-language": "de"}
+    shown = maria.get(f"{LIST}{run.pk}/change/", headers=german).content.decode()
+    again = maria.get(f"{LIST}{run.pk}/reject/", headers=german).content.decode()
+
+    assert "genehmigt</span>" in shown
+    assert "approved</span>" not in shown
+    assert "Zustand dieser Genehmigung: bereits genehmigt." in again

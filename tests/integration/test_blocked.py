@@ -11,8 +11,11 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from executions.admin import marks
+from executions.admin.execution import StateFilter as ExecutionStates
 from executions.database.clock import database_now
 from executions.models import Membership, Workflow
+from runners.admin.run import StateFilter as RunStates
 from runners.models import Runner
 from runners.states import WaitKind
 from tests.support import admin_rows as rows
@@ -118,3 +121,10 @@ def test_it_costs_as_many_statements_with_many_rows_as_with_few(
         _one_of_each(workflow)
 
     assert cost() == few
+
+
+@pytest.mark.parametrize("tabs", [ExecutionStates.groups, RunStates.groups])
+def test_a_tab_of_one_state_has_the_word_of_its_badge(tabs: dict[str, tuple[str, ...]]) -> None:
+    words = {states[0]: word for word, states in tabs.items() if len(states) == 1}
+
+    assert words == {state: str(marks.MARKS[state][0]) for state in words}

@@ -1,10 +1,12 @@
 """The list and pages of ticks show status and reason; the list can be filtered by status."""
 
+import re
 from datetime import timedelta
 
 import pytest
 from django.test import Client
 
+from executions.admin.trigger_calendar import COUNTED
 from executions.database.clock import database_now
 from executions.models import CronTick, Trigger
 from executions.triggers import cron, sync
@@ -139,3 +141,7 @@ def test_a_calendar_of_many_times_stops_counting(op: Client) -> None:
     days = calendar(op, scheduled())
 
     assert "more due" in days[-1]
+    [last] = [day for day in days if "+ due" in day]
+    assert "more due" in days[days.index(last) + 1]
+    counts = [int(found) for day in days for found in re.findall(r"(\d+)\+? due", day)]
+    assert sum(counts) == COUNTED

@@ -80,7 +80,8 @@ def test_an_empty_installation_shows_the_first_steps_and_no_worker(op: Client) -
 
     assert "No executions yet" in text
     assert "No worker has reported" in text
-    assert "make up" in text
+    [banner] = op.get("/admin/").context["banners"]
+    assert banner.command.startswith("celery -A valkyr_project worker -Q default ")
 
 
 def test_workers_that_stop_responding_are_reported(op: Client, workflow: Workflow) -> None:
@@ -241,7 +242,7 @@ def test_the_page_shows_what_runs_waits_is_dead_and_is_due(op: Client, workflow:
     page = op.get("/admin/")
 
     shown = {one.title: one.shown for one in page.context["cards"]}
-    assert shown["Running"] == shown["Queued"] == shown["Open dead letters"] == "1"
+    assert shown["Running"] == shown["Pending"] == shown["Open dead letters"] == "1"
     columns = [*page.context["problems"], *page.context["panels"]]
     tables = {one.title: len(one.rows) for column in columns for one in column}
     assert {

@@ -57,7 +57,7 @@ def section(request: HttpRequest) -> PageSection | None:
     return PageSection(
         gettext("All cells"),
         headers=(
-            gettext("Cell"), gettext("State"), gettext("Running"), gettext("Queued"),
+            gettext("Cell"), gettext("State"), gettext("Running"), gettext("Pending"),
             gettext("Open dead letters"), gettext("Live workers"),
         ),
         rows=[*rows, [gettext("Total"), _missing(kept), *total]],

@@ -194,9 +194,9 @@ WAITING = "hourglass_empty"
 
 
 def cards(kept: Facts, now: datetime, ended: Iterable[Card] = (), **only: str) -> list[Card]:
-    """Return the cards: running, queued, `ended` and open dead letters; `only` filters their lists.
+    """Return the cards: running, pending, `ended`, open dead letters; `only` filters their lists.
 
-    The card of queued executions is omitted if there are none.
+    The card of pending executions is omitted if there are none.
     """
     all_cards = [
         Card(
@@ -204,9 +204,9 @@ def cards(kept: Facts, now: datetime, ended: Iterable[Card] = (), **only: str) -
             links.listing(EXECUTIONS, state="running", **only), _full(kept["running"]),
         ),
         Card(
-            gettext("Queued"), WAITING, kept["waiting"],
+            gettext("Pending"), WAITING, kept["waiting"],
             _oldest(kept["first_waiting"], now),
-            links.listing(EXECUTIONS, state="waiting", **only), _full(kept["waiting"]),
+            links.listing(EXECUTIONS, state="pending", **only), _full(kept["waiting"]),
         ),
         *ended,
         Card(
@@ -248,14 +248,15 @@ def _silent(kept: Facts) -> Banner | None:
     if not own:
         return Banner(
             gettext(
-                "No worker has reported. Steps run only while a worker is live. Start all services:"
+                "No worker has reported. Steps run only while a worker is live. Start a Celery "
+                "worker:"
             ),
-            "make up",
+            command_for("default"),
         )
-    text = gettext("Workers have not reported for {span}. Start all services:").format(
+    text = gettext("Workers have not reported for {span}. Start a Celery worker:").format(
         span=marks.span(at - max(one.seen_at for one in own))
     )
-    return Banner(text, "make up")
+    return Banner(text, command_for("default"))
 
 
 def _unserved(queue: Queue, now: datetime) -> Banner:

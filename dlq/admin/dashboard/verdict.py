@@ -100,14 +100,14 @@ def _stuck(kept: Facts, now: datetime) -> Iterator[HomeProblem]:
                 addresses.admin("runners_run_blocked"),
                 _oldest(queue.oldest, now),
             )  # fmt: skip
-    for state, icon, texts in (
-        ("waiting", "hourglass_empty", _waiting(kept["waiting"] or 0)),
-        ("paused", "pause_circle", _paused(kept["paused"] or 0)),
+    for state, fact, icon, texts in (
+        ("pending", "waiting", "hourglass_empty", _waiting(kept["waiting"] or 0)),
+        ("paused", "paused", "pause_circle", _paused(kept["paused"] or 0)),
     ):
-        if kept[state]:
+        if kept[fact]:
             address = links.listing("executions_workflowexecution", state=state)
-            oldest = kept["first_waiting"] if state == "waiting" else None
-            yield HomeProblem(texts.format(number=_number(kept[state])), icon, address,
+            oldest = kept["first_waiting"] if state == "pending" else None
+            yield HomeProblem(texts.format(number=_number(kept[fact])), icon, address,
                           _oldest(oldest, now))  # fmt: skip
     if kept["approvals"]:
         text = ngettext("{number} approval waits for a decision",

@@ -9,6 +9,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from executions.database.clock import database_now
 from executions.models import Membership, Workflow
@@ -91,6 +92,17 @@ def test_figures_are_those_of_the_person(
     assert card(client, "Succeeded") == seen
     assert client.get(page_of(workflow)).status_code == (200 if seen == "1" else 403)
     assert client.get(page_of(other)).status_code == 403
+
+
+def test_the_range_ends_at_the_time_of_the_database(
+    op: Client, workflow: Workflow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended(workflow, "SUCCESS", database_now() - timedelta(minutes=2))
+    fast = database_now() + timedelta(hours=3)  # the web server's clock
+    monkeypatch.setattr(timezone, "now", lambda: fast)
+
+    assert card(op, "Succeeded", "/admin/?range=1h") == "1"
+    assert card(op, "Succeeded", f"{page_of(workflow)}?range=1h") == "1"
 
 
 def test_a_workflow_shows_its_slowest_steps_versions_and_costs(

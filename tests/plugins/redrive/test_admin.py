@@ -98,7 +98,11 @@ def test_overrides_are_shown_before_they_run(op: Client) -> None:
     ("given", "said"),
     [
         ({"overrides": "{"}, "Invalid JSON"),
-        ({"overrides": "[1]"}, "Expected an object"),
+        ({"overrides": "[1]"}, "Expected an object such as {}, found array."),
+        ({"overrides": "null"}, "found null."),
+        ({"overrides": "true"}, "found boolean."),
+        ({"overrides": "1.5"}, "found number."),
+        ({"overrides": '"text"'}, "found string."),
         ({"overrides": '{"a": 1}', "expression": "{{ inputs }}"}, "not both"),
         ({"rate": "0"}, "greater than or equal to 0.01"),
         ({"rate": "nan"}, "Enter a number"),

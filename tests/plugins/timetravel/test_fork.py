@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from django.utils import timezone
 
 from executions.errors import InvalidPayload, NotFound, WorkflowDisabled
 from executions.models import Activity, Workflow, WorkflowExecution
@@ -290,8 +291,12 @@ def test_points_and_versions_that_do_not_exist_are_refused(queue: World) -> None
         fork(origin, checkpoint_id=origin, actor=ACTOR)
     with pytest.raises(NotFound, match="version 9"):
         fork(origin, version=9, actor=ACTOR)
-    Workflow.objects.filter(executions=origin).update(enabled=False)
-    with pytest.raises(WorkflowDisabled):
+    workflows = Workflow.objects.filter(executions=origin)
+    workflows.update(enabled=False)
+    with pytest.raises(WorkflowDisabled, match="Enable it"):
+        fork(origin, actor=ACTOR)
+    workflows.update(enabled=False, archived_at=timezone.now())
+    with pytest.raises(WorkflowDisabled, match="is archived"):
         fork(origin, actor=ACTOR)
 
 

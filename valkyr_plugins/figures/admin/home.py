@@ -6,12 +6,12 @@ from typing import Any
 
 from django.http import HttpRequest
 from django.template.loader import render_to_string
-from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 
 from dlq.public.dashboard import EXECUTIONS, Banner, BlockView, Card, HomeBlock, add_block
 from executions.public.access import Scope
 from executions.public.admin import links, reach, scoped
+from executions.public.database import database_now
 from executions.public.language import lazy
 from executions.public.models import WorkflowExecution
 from valkyr_plugins.figures.admin.charts import (
@@ -192,7 +192,7 @@ def ranges(wanted: Range) -> list[tuple[str, str, bool]]:
 
 def _gather(request: HttpRequest) -> HomeFigures:
     scope = Scope.of(request.user, reach(request))
-    figures = read(scope, wanted_range(request), timezone.now())
+    figures = read(scope, wanted_range(request), database_now())
     return HomeFigures(figures, scoped(request, WorkflowExecution.objects.all()).exists())
 
 

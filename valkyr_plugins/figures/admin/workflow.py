@@ -8,7 +8,6 @@ from django.contrib import admin
 from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
-from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.translation import gettext
 
@@ -23,7 +22,7 @@ from dlq.public.dashboard import (
 )
 from executions.public.access import Scope
 from executions.public.admin import Cell, OperatingAdmin, PageSection, WorkflowAdmin, links, marks
-from executions.public.database import soon
+from executions.public.database import database_now, soon
 from executions.public.language import lazy
 from executions.public.models import Workflow, WorkflowExecution
 from valkyr_plugins.figures import breakdowns as of_steps
@@ -46,7 +45,7 @@ def gather(workflow: Workflow, wanted: Range) -> Facts:
 
     The caller checks permissions.
     """
-    now = timezone.now()
+    now = database_now()
     since = wanted.window(now).start
     queries: dict[str, Callable[[], Any]] = {
         "figures": lambda: read(Scope(workflows=(workflow.pk,)), wanted, now),
@@ -179,7 +178,7 @@ def figures_page(model_admin: OperatingAdmin, request: HttpRequest, pk: str) -> 
         "workflow": workflow,
         "opts": model_admin.opts,
         "banners": told,
-        "cards": cards(kept["now"], timezone.now(), figures_cards.cards(figures, **only), **only),
+        "cards": cards(kept["now"], kept["at"], figures_cards.cards(figures, **only), **only),
         **figures_cards.timeline(figures, **only),
         "panels": panels(kept),
         "ranges": ranges(wanted),

@@ -11,7 +11,7 @@ export interface Mark {
 }
 
 const MARKS: Readonly<Record<string, readonly [word: string, icon: string, colour: Colour]>> = {
-  PENDING: [t("live.waiting"), "radio_button_unchecked", "grey"],
+  PENDING: [t("live.pending"), "radio_button_unchecked", "grey"],
   RUNNING: [t("live.running"), "clock_loader_40", "blue"],
   LEASED: [t("live.leased"), "lock_clock", "blue"],
   WAITING: [t("live.waiting"), "hourglass_empty", "amber"],

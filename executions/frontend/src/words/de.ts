@@ -635,6 +635,7 @@ export const de = {
   "live.theRunWasCancelled": "Die Ausführung wurde abgebrochen.",
   "live.theRunTimedOut": "Die Ausführung hat das Zeitlimit überschritten.",
   "live.theRunStarted": "Die Ausführung wurde gestartet.",
+  "live.pending": "ausstehend",
   "live.waiting": "wartet",
   "live.running": "läuft",
   "live.leased": "vergeben",

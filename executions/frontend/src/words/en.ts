@@ -620,6 +620,7 @@ export const en = {
   "live.theRunWasCancelled": "The execution was cancelled.",
   "live.theRunTimedOut": "The execution timed out.",
   "live.theRunStarted": "The execution started.",
+  "live.pending": "pending",
   "live.waiting": "waiting",
   "live.running": "running",
   "live.leased": "leased",

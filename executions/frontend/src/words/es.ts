@@ -628,6 +628,7 @@ export const es = {
   "live.theRunWasCancelled": "La ejecución se canceló.",
   "live.theRunTimedOut": "La ejecución superó el tiempo límite.",
   "live.theRunStarted": "La ejecución comenzó.",
+  "live.pending": "pendiente",
   "live.waiting": "en espera",
   "live.running": "en curso",
   "live.leased": "asignado",
