@@ -16,6 +16,9 @@ from tests.support.outages import marks_of, wait_for_mark
 from tests.support.waiting import wait_until
 from tests.support.workflows import effect, publish, start, start_many, task, wait_for_end
 
+# On a starved machine, the watchdog cannot blame a step in time, and the cause stays unknown.
+pytestmark = pytest.mark.quiet
+
 THREADS = 64
 COMPANIONS = 12
 
