@@ -175,7 +175,11 @@ class OneTrigger(Endpoint):
         errors=[403, 404, 409],
     )
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Enable, disable, pause or resume a trigger; publishing does not change this state."""
+        """Enable, disable, pause or resume a trigger.
+
+        Publishing keeps this state while the trigger's settings are unchanged. A trigger with
+        changed settings is a new, enabled trigger.
+        """
         obtain(self.user, triggers(), id, SWITCH_ON.needs)
         asked = self.body(TriggerChange)
         if "enabled" in asked:

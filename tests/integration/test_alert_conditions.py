@@ -20,7 +20,7 @@ from tests.support import admin_rows as rows
 from tests.support.alerts import receiver as serving
 from tests.support.alerts import rule
 from tests.support.workflows import publish, start, task
-from valkyr_plugins.alerts import beat_monitor
+from valkyr_plugins.alerts import beat_monitor, conditions
 from valkyr_plugins.alerts.conditions import high_rates, old_entries, unserved_queues
 from valkyr_plugins.alerts.models import Alert, AlertDelivery, AlertKind, AlertState
 from valkyr_plugins.alerts.news import fold
@@ -168,6 +168,31 @@ def test_a_remote_queue_is_served_by_runners_of_the_same_workspace(waiting: Run)
     assert "no remote runner serves" in found.sentence
     worker("gpu", workspace=rows.workspace())
     assert list(unserved_queues(mine, database_now())) == []
+
+
+def test_any_queue_without_a_worker_is_found(waiting: Run) -> None:
+    mine = rule("NO_WORKER")
+    worker("control", "default", "io")
+    Run.objects.update(queue="images")
+
+    (found,) = unserved_queues(mine, database_now())
+
+    assert found.subject == "queue:images"
+    assert "1 run waits in queue images, which no worker serves" in found.sentence
+    worker("images")
+    assert list(unserved_queues(mine, database_now())) == []
+
+
+def test_a_queue_of_the_project_is_found_behind_a_backlog(
+    waiting: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VALKYR_CELERY_QUEUES", "images")
+    monkeypatch.setattr(conditions, "MOST_NAMED", 0)
+    Run.objects.update(queue="images")
+
+    (found,) = unserved_queues(rule("NO_WORKER"), database_now())
+
+    assert found.subject == "queue:images"
 
 
 def test_looking_where_all_is_well_costs_few_queries(letter: DeadLetterEntry) -> None:

@@ -12,7 +12,7 @@ from django.db.models import OuterRef, Q, QuerySet, Subquery, Sum
 
 from dlq.public.models import DeadLetterEntry, FailureGroup, GroupHour, GroupStatus, Resolution
 from executions.public.addresses import page
-from executions.public.configuration import OWN_QUEUES, limits
+from executions.public.configuration import OWN_QUEUES, limits, settings
 from executions.public.database import in_states
 from executions.public.labels import parsed
 from executions.public.models import ExecutionState, Workflow
@@ -160,6 +160,8 @@ def _hours(age: timedelta) -> str:
 
 
 MOST_QUEUES = 1_000
+# The most waiting runs whose queues are read. Configured queues are always checked.
+MOST_NAMED = 50_000
 # A queue without workers: its name and, for a remote one, the workspace of its runners.
 Queue = tuple[str, UUID | None]
 
@@ -167,19 +169,27 @@ Queue = tuple[str, UUID | None]
 def unserved_queues(rule: AlertRule, now: datetime) -> Iterator[Finding]:
     """Yield a finding for each queue in which runs have waited too long without a worker.
 
-    Only runs that the rule covers count. Uses one query if there are only Valkyr's own queues and
-    workers serve all of them.
+    Only runs that the rule covers count. Uses two queries, and one more for each remote queue and
+    each queue without a worker.
     """
     served = _served(now)
+    remote = limits().remote_queues
     waiting: Counter[Queue] = Counter()
-    for name in sorted(OWN_QUEUES | limits().remote_queues):
-        own = name in OWN_QUEUES
-        if own and (name, None) in served:
+    for name in sorted(_names() | remote):
+        far = name in remote
+        if not far and (name, None) in served:
             continue
         for workspace_id in _waiting(rule, name, now):
-            if own or (name, workspace_id) not in served:
-                waiting[name, None if own else workspace_id] += 1
+            if not far or (name, workspace_id) not in served:
+                waiting[name, workspace_id if far else None] += 1
     yield from (_queue_finding(queue, many, rule) for queue, many in waiting.items())
+
+
+def _names() -> set[str]:
+    """Return the queues of workers: the configured ones and those in which runs wait."""
+    some = Run.objects.filter(in_states(RunState.PENDING)).order_by().values("pk")[:MOST_NAMED]
+    found = Run.objects.filter(pk__in=some).order_by().values_list("queue", flat=True)
+    return {*OWN_QUEUES, *settings().celery_queues, *found.distinct()}
 
 
 def _served(now: datetime) -> set[Queue]:

@@ -36,9 +36,8 @@ class MfaSettings(SettingsModel):
     )
     recent_sign_in_minutes: float = setting(
         15,
-        "Time after a sign-in in which a user may see secrets, change credentials, tokens and "
-        "roles, and remove a factor; then Valkyr asks for the password again. 0: Valkyr "
-        "never asks",
+        "Time after a sign-in in which a user may see secrets, change factors, credentials, "
+        "tokens and roles; then Valkyr asks for the password again. 0: Valkyr never asks",
         unit="minutes",
         ge=0,
     )

@@ -77,8 +77,8 @@ class AddressedInputs(ModuleInputs):
         None,
         gt=0,
         description=(
-            "Timeout in seconds for each exchange, including redirects and body; at most the "
-            "step's timeout."
+            "Timeout in seconds for each request, including redirects and the body; at most "
+            "the step's timeout."
         ),
         examples=[10],
     )
