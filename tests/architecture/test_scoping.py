@@ -32,6 +32,8 @@ OPEN: dict[str, str] = {
     "valkyr_plugins/backtest/api.py:BacktestResults.get": BELOW,
     "valkyr_plugins/canary/admin/workflows.py:_has_canary": BELOW,
     "valkyr_plugins/canary/admin/buttons.py:_withdraw": ASKED,
+    "valkyr_plugins/canary/admin/forms.py:_values": ASKED,
+    "valkyr_plugins/figures/admin/workflow.py:gather": BELOW,
     "valkyr_plugins/backtest/api.py:backtests": BELOW,
     "valkyr_plugins/canary/api.py:canaries": BELOW,
     "executions/studio/pages.py:_canary_number": BELOW,

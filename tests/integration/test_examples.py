@@ -10,6 +10,7 @@ from jsonschema import Draft202012Validator
 from executions.definition.catalog import catalog
 from executions.definition.graph.document import load_text, normalise
 from executions.definition.graph.validation import problems
+from executions.definition.limits import limits
 from tests.support.pages import parts
 from valkyr_project.demo.orders import (
     DISCONTINUED,
@@ -40,7 +41,7 @@ def orders() -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_every_example_can_be_published(path: Path) -> None:
-    assert problems(load(path), catalog()) == []
+    assert problems(load(path), catalog(), limits()) == []
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)

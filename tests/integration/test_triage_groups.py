@@ -277,6 +277,6 @@ def test_a_group_is_exported_from_its_page(op: Client, group: Callable[..., Fail
 
     address = op.get(f"{GROUPS}{made.pk}/change/").context["export"]
 
-    assert b"1 dead letters, oldest first" in op.get(address).content
+    assert b"Exports 1 dead letter as one JSON object." in op.get(address).content
     lines = b"".join(op.post(address).streaming_content).splitlines()
     assert len(lines) == 1

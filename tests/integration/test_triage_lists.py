@@ -266,7 +266,7 @@ def test_inputs_that_are_too_large_are_not_looked_for(
     [
         ({"inputs": "order.country"}, "is not a condition on inputs"),
         ({"inputs": "a:eq:DE"}, "is not valid JSON"),
-        ({"inputs": ["a:eq:1"] * 6}, "At most 5 conditions"),
+        ({"inputs": ["a:eq:1"] * 6}, "Enter at most 5 conditions"),
         ({"inputs": 'a:eq:"\\u0000"'}, "NUL character"),
         ({"status": "teapot"}, "Enter a whole number"),
         ({"group": "x"}, "Enter IDs of failure groups"),

@@ -102,7 +102,7 @@ def test_a_budget_that_makes_no_sense_is_refused(op: Client, given: dict[str, st
 def test_a_list_of_many_budgets_takes_as_many_queries_as_one_of_few(op: Client) -> None:
     def queries() -> int:
         with CaptureQueriesContext(connection) as captured:
-            assert "tokens a " in op.get(LIST).content.decode()
+            assert "tokens per " in op.get(LIST).content.decode()
         return len(captured)
 
     Budget.objects.create(workspace=rows.workspace(), amount=1)

@@ -210,7 +210,7 @@ def test_a_redrive_that_forks_needs_what_a_fork_needs(
     answer = limited.post(f"{NEW}?ids={letter.pk}", given)
 
     assert Redrive.objects.count() == made
-    assert made or "you need redrive, operate" in answer.content.decode()
+    assert made or "required permissions (redrive, operate" in answer.content.decode()
 
 
 GROUPS = "/admin/dlq/failuregroup/"
