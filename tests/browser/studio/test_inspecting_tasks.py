@@ -149,7 +149,7 @@ def test_a_chain_grows_and_becomes_short_again_and_how_the_task_runs_is_set(
     form.get_by_role("button", name="Add cache").click()
     field(page, "cache/ttlSeconds").get_by_role("textbox").fill("60")
     field(page, "join").get_by_role("combobox").select_option("all")
-    expect(form.get_by_text("the execution fails. Connect")).to_be_visible()
+    expect(form.get_by_text("To continue instead, connect")).to_be_visible()
     found = task(saved(page, stored), "fetch")
     assert found["timeoutSeconds"] == 20
     assert found["retry"] == {"maxAttempts": 4}
