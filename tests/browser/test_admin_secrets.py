@@ -19,10 +19,10 @@ def test_a_new_secret_appears_in_the_dialog_and_is_made_once(staff_page: Any) ->
 
     page_action(staff_page, "Rotate secret…").click()
     dialog = staff_page.get_by_role("dialog")
-    dialog.get_by_role("button", name="New secret").click()
+    dialog.get_by_role("button", name="Rotate secret").click()
 
     expect(dialog.get_by_text(secret_of(hook.pk, 2))).to_be_visible()
-    expect(dialog.get_by_role("button", name="New secret")).to_have_count(0)
+    expect(dialog.get_by_role("button", name="Rotate secret")).to_have_count(0)
     dialog.get_by_role("button", name="Close").last.click()
     staff_page.reload()
     expect(staff_page.get_by_text(secret_of(hook.pk, 2))).to_have_count(0)
