@@ -113,7 +113,7 @@ class FixForm(NotesForm):
 
 
 class RequiredNotesForm(NotesForm):
-    """Asks for notes, which are required because they give the reason."""
+    """Asks for notes, which are required because they give the reason for the action."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

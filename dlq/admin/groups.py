@@ -45,7 +45,7 @@ KEYS = {"acknowledge": "a", "note": "m", "snooze": "s"}
 
 @admin.register(FailureGroup)
 class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
-    """The admin of failure groups: the engine creates and counts them; users triage them."""
+    """The admin of failure groups, which the engine creates and updates, and users triage."""
 
     operations = OPERATIONS
     list_display = ("failure", "where", "many", "mark", "seen", "trend")

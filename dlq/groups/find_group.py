@@ -19,7 +19,7 @@ OTHERS = "\N{HORIZONTAL ELLIPSIS}"
 
 @dataclass(frozen=True, slots=True)
 class Failing:
-    """The data of a failure that determines its group; `facets` select a part of a split group."""
+    """The data that determines a failure's group; `facets` select a part of a split group."""
 
     workspace_id: UUID
     workflow_id: UUID

@@ -110,7 +110,7 @@ def horizon(wanted: RetentionPeriods) -> datetime | None:
 
 
 def walk(wanted: RetentionPeriods, since: PruningPosition, before: datetime) -> Iterator[WalkBatch]:
-    """Yield batches of finished executions that ended before a time, in the order of their ends."""
+    """Yield batches of the expired roots that ended before a time, in the order of their ends."""
     told = parameters(wanted.terms, wanted.scope, wanted.now)
     while True:
         place = {"at": since.at, "id": since.id, "before": before, "chunk": CHUNK}

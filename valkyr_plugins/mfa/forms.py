@@ -1,4 +1,4 @@
-"""Forms on the pages of the second factor."""
+"""Forms for the pages of the second factor."""
 
 from typing import Any
 

@@ -96,7 +96,7 @@ class PythonWorkflow(Generic[P, R]):
     def start_many(self, inputs: Sequence[Any], *, priority: int | None = None) -> "list[Handle]":
         """Start up to 1,000 executions in one transaction, one for each input.
 
-        Each input is the payload, or a mapping of the function's parameters.
+        Each input is the function's only argument, or a mapping of its arguments by name.
         """
         from valkyr_plugins.python_workflows.starting import start_many
 

@@ -73,8 +73,8 @@ def judge_step(  # noqa: PLR0911 - one line a case
 ) -> Ended | None:
     """Return the result of a step; None while the step is running.
 
-    `present` is the state of its live or finished run; `undone` is true if a roll-back removed the
-    new run.
+    `present` is the state of its live, successful or skipped run; `undone` is true if a roll-back
+    removed the new run.
     """
     if again is not None:
         return Ended(item, ItemState.FAILED_AGAIN, again_id=again)

@@ -1,6 +1,6 @@
 """Change a started redrive's items and counters. `lifecycle` starts and aborts it.
 
-The caller holds the redrive's lock, and saves the counters in the same transaction.
+Callers of `send`, `skip` and `end` hold the redrive's lock, then `save` in the same transaction.
 """
 
 from collections.abc import Sequence

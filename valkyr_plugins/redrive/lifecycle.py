@@ -176,8 +176,8 @@ def _fresh(redrive_id: UUID) -> Redrive:
 def _hold(redrive: Redrive) -> int:
     """Hold the entries that are open and that no redrive holds; skip the others with a reason.
 
-    Return the number of skipped entries. The caller ensures that no other process holds entries of
-    the workspace at the same time.
+    Return the number of skipped entries. The caller holds the lock that serializes the starts of
+    redrives in the workspace.
     """
     row = statements.fetch_one("hold", {"redrive": redrive.pk})
     assert row is not None, "it counts"

@@ -14,7 +14,7 @@ class Progress:
     """Counts per state, and `rate`, the entries sent per second since the last start or resume.
 
     `seconds_left` is None if it is unknown, because the redrive is not running or has not sent any
-    entry yet.
+    entry since then.
     """
 
     queued: int

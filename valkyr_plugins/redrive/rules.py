@@ -52,7 +52,7 @@ def room(standing: Standing) -> int | None:
     """Return how many more entries may be in flight; None if there is no limit.
 
     Canaries are sent first, and all of them must end before the others are sent. A redrive with a
-    failure limit has at most its window in flight.
+    failure limit has at most `stop_window` entries in flight.
     """
     limits = [limit for limit in (standing.max_in_flight, _judged(standing)) if limit is not None]
     free = max(0, min(limits) - standing.running) if limits else None

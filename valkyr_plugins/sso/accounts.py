@@ -29,8 +29,8 @@ def admit(claims: Mapping[str, Any], sso: SingleSignOn, request: Any) -> Any:
     """Return the user who signs in; memberships follow the provider's groups. Raises Refused.
 
     Uses one transaction; if two first sign-ins of a user are concurrent, only one creates the
-    account. If a rejected user has an account, another transaction ends its sessions and revokes
-    its tokens. The request provides the origin for the audit trail.
+    account. If a rejected user has an account, another transaction ends the user's sessions and
+    revokes the user's tokens. The request provides the origin for the audit trail.
     """
     try:
         try:

@@ -1,4 +1,4 @@
-"""Redis as a child process with an append-only file, on 127.0.0.1, protected by a password.
+"""Redis as a child process on 127.0.0.1, with a password and, if durable, an append-only file.
 
 The server is Valkey, which is compatible with Redis and available as a wheel for every machine.
 """

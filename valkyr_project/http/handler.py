@@ -3,7 +3,7 @@
 Django runs the middleware of an ASGI application as coroutines. Nearly all middleware is written
 for threads, and each such middleware switches to a thread and back, twice per request. Django
 creates that thread for every request. Here a pool's thread runs the whole request, from its first
-signal to its last, as under WSGI. Only streamed responses are sent from a coroutine, as in Django.
+signal to its last, as under WSGI. Only streamed responses are read and closed outside that thread.
 """
 
 import asyncio

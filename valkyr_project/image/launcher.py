@@ -50,7 +50,7 @@ def main() -> None:
 def _fill_holes() -> list[bytes]:
     """Return objects that fill the gaps between loaded objects, in each of Python's size classes.
 
-    A child then creates new objects in its own memory pages, so the kernel copies no shared page.
+    A child then creates new objects in its own pages, so the kernel need not copy shared pages.
     """
     empty = sys.getsizeof(b"")
     sizes = range(ALIGNED, LONGEST_SMALL + 1, ALIGNED)

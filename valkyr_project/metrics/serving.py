@@ -98,5 +98,5 @@ def serve_beat(**_: Any) -> None:
 
 @worker_process_init.connect(weak=False)
 def count_apart(**_: Any) -> None:
-    """Let a child of a pool store its counts in separate files."""
+    """Let a child process of a pool store its metrics in separate files."""
     metric_values.count_as_child()

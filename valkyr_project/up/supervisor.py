@@ -101,9 +101,8 @@ class StopRequest:
 class ChildProcess(honcho.process.Process):  # type: ignore[misc] # honcho has no types
     """Runs the process `spec`; a thread puts the process's output and end into `events`.
 
-    The process is killed with the launcher, and the launcher is killed with the supervisor. The
-    engine survives kill -9 of its processes by design. After the supervisor dies, the servers also
-    stop, so a graceful end would be pointless.
+    The process is killed with the launcher, and the launcher with the supervisor. A graceful end
+    would be pointless, because the servers stop too; the engine survives kill -9 of its processes.
     """
 
     def __init__(self, spec: ProcessSpec, image: ProcessImage) -> None:

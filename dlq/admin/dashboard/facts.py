@@ -138,7 +138,7 @@ def _approvals(request: HttpRequest) -> int:
 
 
 def _workers(request: HttpRequest) -> list[Runner]:
-    """Return the workers and remote runners that the user may see, most recently seen first."""
+    """Return the 100 most recently seen workers and remote runners that the user may see."""
     rows = Runner.objects.order_by("-seen_at")
     if not is_superuser(request):
         rows = rows.filter(Q(workspace=None) | Q(workspace__in=list(reach(request).members)))

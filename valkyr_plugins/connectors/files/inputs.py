@@ -57,7 +57,7 @@ MAX_CHARSET = 40
 
 
 def _known(charset: str) -> str:
-    """Return the charset. Raises ValueError unless it is a text encoding of Python."""
+    """Return the charset. Raises ValueError unless it is a text encoding that Python supports."""
     try:
         known = codecs.lookup(charset)
     except (LookupError, ValueError):

@@ -149,7 +149,7 @@ def tokens(source: str) -> list[Token]:
 
 
 def unescaped(text: str) -> str:
-    """Return the text that a JavaScript literal represents."""
+    """Return the text that the content of a JavaScript string literal represents."""
     return _ESCAPE.sub(_character, text)
 
 

@@ -1,6 +1,6 @@
 """The call that records a task: its construct, arguments and options.
 
-A task that no construct can express is a call of the built-in module by its name.
+A task that no construct can express becomes a call of its module by name.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,7 +1,7 @@
-"""The tasks of a scope as statements, each after the tasks that it reads.
+"""The tasks of a scope as Python statements, each after its predecessors.
 
-The writer puts each task into a graph, as its call would. So it knows the edges that the order of
-the lines implies, and writes only the other edges as `after=`.
+The writer adds each task to a graph, as tracing its statement would. The graph shows which edges
+the order of the lines implies. If a task has other edges, the writer lists them all in `after=`.
 """
 
 from collections.abc import Iterator, Mapping

@@ -126,7 +126,7 @@ class TracedFork:
 class Block:
     """Consecutive statements. `entry` leads to the tasks after the last barrier, the `segment`.
 
-    With `joins_all`, every edge of the entry must be taken. With `parallel`, tasks do not wait.
+    With `joins_all`, every edge of the entry must be taken. With `parallel`, no task is a barrier.
     """
 
     scope: TracedScope
@@ -188,7 +188,7 @@ def unreached(
     """Return the tasks that the edges do not cover, except predecessors of other such tasks.
 
     The edges cover their sources and all tasks before a source. A task of a branch that is closed
-    for `block` may not run, so its predecessors are kept.
+    for `block` might not run, so its predecessors are kept.
     """
     reached: set[TracedTask] = set()
     for edge in edges:

@@ -1,6 +1,6 @@
 """The position of a call in the user's code: its line for messages, its variable for a task's id.
 
-The variable is read from the byte code after the call, which needs no source and costs one pass per
+The variable is read from the byte code after the call. This needs no source, and costs one pass per
 function. Without a variable, a task is named after its step.
 """
 

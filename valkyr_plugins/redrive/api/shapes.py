@@ -140,7 +140,7 @@ class ProgressShape(CamelCaseSerializer):
 
 
 class RedriveSummary(CamelCase, serializers.ModelSerializer[Redrive]):
-    """A redrive in a list."""
+    """A redrive, as lists show it."""
 
     workspace_id = serializers.UUIDField()
     group_id = serializers.UUIDField(allow_null=True)
