@@ -16,7 +16,7 @@ class RetentionSettings(SettingsModel):
 
     event_retention_days: float = setting(
         30,
-        "How long an event, its id, or a resolved refused message is kept; 0: not after it is "
+        "How long an event, its id, or a resolved refused message is kept; 0: only until it is "
         "delivered or resolved",
         unit=DAYS,
         ge=0,
