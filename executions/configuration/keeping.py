@@ -16,12 +16,16 @@ class RetentionSettings(SettingsModel):
 
     event_retention_days: float = setting(
         30,
-        "How long an event, its id, or a resolved refused message is kept",
+        "How long an event, its id, or a resolved refused message is kept; 0: only until it is "
+        "delivered or resolved",
         unit=DAYS,
         ge=0,
     )
     dlq_retention_days: float = setting(
-        30, "How long a resolved dead letter is kept; open ones are always kept", unit=DAYS, ge=0
+        30,
+        "How long a resolved dead letter is kept (0: not at all); open ones are always kept",
+        unit=DAYS,
+        ge=0,
     )
     keep_succeeded_days: float = setting(
         30,

@@ -71,12 +71,12 @@ def dead() -> None:
     "labels",
     type=LabelParameter(),
     multiple=True,
-    help="Only executions with this label.",
+    help="Only dead letters of executions with this label.",
 )
 @click.option(
     "--by-label",
     metavar="NAME",
-    help="Count the newest 10,000 executions by the values of this label.",
+    help="Count the newest 10,000 dead letters by the values of this label.",
 )
 @click.option(
     "--since",

@@ -66,7 +66,7 @@ STEPS = [
     help="Count the newest 10,000 executions by the values of this label.",
 )
 @click.option("--limit", type=click.IntRange(1), default=50, show_default=True)
-@click.option("--workspace", metavar="NAME", help="Only workflows of this workspace.")
+@click.option("--workspace", metavar="NAME", help="Only executions of this workspace.")
 @click.pass_obj
 def list_executions(
     choices: Choices,

@@ -94,9 +94,9 @@ class AgentInputs(ProviderInputs):
         None,
         gt=0,
         description=(
-            "The maximum cost of the model's answers, in the price list's currency. The agent "
-            "stops after the turn that reaches this limit. The limit does not apply to models "
-            "without a price."
+            "The maximum cost of the model's answers, in the price list's currency. An unfinished "
+            "agent fails after the turn that reaches this limit. The limit does not apply to "
+            "models without a price."
         ),
         examples=[0.5],
     )

@@ -74,9 +74,9 @@ class CsvWriteInputs(CsvForm):
     formulas: Formulas = Field(
         "escape",
         description=(
-            "How to write a text that a spreadsheet would execute because it begins with =, +, - "
-            "or @ and is not a number. escape: with an apostrophe before it. keep: unchanged, for "
-            "programs. refuse: the step fails."
+            "How to write a text that a spreadsheet would execute because it begins with =, +, -, "
+            "@, a tab or a line break and is not a number. escape: with an apostrophe before it. "
+            "keep: unchanged, for programs. refuse: the step fails."
         ),
     )
     quote_all: bool = Field(
