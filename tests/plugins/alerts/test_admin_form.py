@@ -13,7 +13,7 @@ KEEPS = "If you do not change the channel, leave empty to keep the current secre
 INSTALLATION = "For e-mail, leave empty to use the installation's mail server."
 
 
-def wrong(**given: Any) -> list[str]:
+def wrong(**given: Any) -> Any:
     """Return the errors of the field of the workflow, for a new rule."""
     data = {"name": "On call", "channel": "EMAIL", "workflow_slug": "nothing", **given}
     return AlertRuleForm(data=data).errors["workflow_slug"]
