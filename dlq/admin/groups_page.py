@@ -180,7 +180,7 @@ def sections(request: HttpRequest, group: FailureGroup, figures: GroupFigures) -
 
 def _trend(figures: GroupFigures) -> PageSection:
     said = gettext(
-        "Failures per hour over 7 days: {all:,} in total, {hour:,} in the worst hour, {day:,} in "
+        "Failures in the last 7 days: {all:,} in total, {hour:,} in the worst hour, {day:,} in "
         "the last 24 hours."
     ).format(all=sum(figures.hours), hour=max(figures.hours), day=sum(figures.day))
     chart = sparkline(figures.hours, said, wide=True)

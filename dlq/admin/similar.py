@@ -30,7 +30,7 @@ AGAINST = "against"
 GOOD, OTHER, NOW = (
     lazy("Compared with the last successful run"),
     lazy("Compared with another failure"),
-    lazy("Current definition"),
+    lazy("Compared with the current definition"),
 )
 _MARKS = {
     DifferenceKind.ADDED: (lazy("added"), "add", "green"),

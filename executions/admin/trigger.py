@@ -92,7 +92,7 @@ class TriggerAdmin(OperatingAdmin, FactAdmin):
     list_filter = ("type", "enabled")
     list_defer = ("workflow__definition",)
     ordering = ("-id",)
-    empty_text = lazy("No triggers. Publish a version with `triggers:` to add them.")
+    empty_text = lazy("No triggers. Publish a version with “triggers:” to add them.")
     empty_about = lazy(
         "A trigger starts a workflow: on a schedule, or for a webhook, an event or a queue message."
     )

@@ -239,7 +239,7 @@ class WorkflowAdmin(OperatingAdmin):
     list_filter = ("enabled",)
     list_defer = ("definition", "latest_version__source", "latest_version__definition")
     ordering = ("name",)
-    empty_text = lazy("No workflows yet. Add one, or publish one with `valkyr publish`.")
+    empty_text = lazy("No workflows yet. Add one, or publish one with “valkyr publish”.")
     empty_about = lazy(
         "A workflow is a graph of steps. Draw it in the studio, or write it in Python or YAML."
     )
@@ -321,7 +321,7 @@ class WorkflowAdmin(OperatingAdmin):
         elif state.managed:
             said.append(gettext("Managed from Git."))
         if state.locked:
-            said.append(gettext("Only `valkyr apply` publishes and archives this workflow."))
+            said.append(gettext("Only “valkyr apply” publishes and archives this workflow."))
         return " ".join(said)
 
     @display(description=lazy("definition"))

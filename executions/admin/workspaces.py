@@ -121,7 +121,7 @@ class WorkspaceForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
         labels = {"publish_from_git": lazy("Publish from Git only")}
         help_texts = {
             "publish_from_git": lazy(
-                "Users can edit drafts and test them. Only `valkyr apply`, with the permission "
+                "Users can edit drafts and test them. Only “valkyr apply”, with the permission "
                 "to apply definitions, publishes and archives workflows."
             )
         }

@@ -70,7 +70,7 @@ APPROVE = AdminOperation(
     title=lazy("Approve…"),
     icon="check_circle",
     done=lazy("approved"),
-    question=lazy("Continues the execution with the outcome `approved`."),
+    question=lazy("Continues the execution with the outcome “approved”."),
     form=CommentForm,
     primary=True,
 )
@@ -84,7 +84,7 @@ REJECT = AdminOperation(
     title=lazy("Reject…"),
     icon="cancel",
     done=lazy("rejected"),
-    question=lazy("Continues the execution with the outcome `rejected`."),
+    question=lazy("Continues the execution with the outcome “rejected”."),
     form=CommentForm,
     danger=True,
 )

@@ -89,7 +89,7 @@ def steps(request: HttpRequest, execution: WorkflowExecution) -> PageSection:
     found = steps_of(execution, place)
     if found is None:
         text = format_html(
-            gettext("This workflow has no step “{}”. {}"),
+            gettext("“{}” is not a valid path to steps of this workflow. {}"),
             marks.clipped(place),
             place_link(execution.pk, "", gettext("Show all steps")),
         )

@@ -375,7 +375,9 @@ def _wait(obj: Run) -> list[tuple[str, Any]]:
     found: list[tuple[str, Any]] = [(gettext("Wait"), told)] if told else []
     if child is not None:
         where = links.to("executions_workflowexecution", child.id, f"{child.workflow} {child.id}")
-        found.append((gettext("Child"), format_html("{} {}", where, marks.state(child.state))))
+        found.append(
+            (gettext("Child execution"), format_html("{} {}", where, marks.state(child.state)))
+        )
     return found
 
 

@@ -26,7 +26,7 @@ class RunnerAdmin(FactAdmin):
     list_display = ("name", "health", "host", "pid", "pool", "queue_names", "started", "seen")
     ordering = ("-seen_at",)
     empty_text = lazy(
-        "No worker has reported. Start a Celery worker, or run `make up` in a checkout of Valkyr."
+        "No worker has reported. Start a Celery worker, or run “make up” in a checkout of Valkyr."
     )
     search_texts = ("name", "host")
 

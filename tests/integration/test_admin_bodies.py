@@ -182,7 +182,9 @@ def test_a_nested_body_is_opened_on_a_page_of_its_own(
 def test_a_place_that_cannot_be_says_so(op: Client, place: str) -> None:
     execution = rows.execution(document(MAP))
 
-    assert f"This workflow has no step “{place}”." in words(page(op, execution.pk, place))
+    assert f"“{place}” is not a valid path to steps of this workflow." in words(
+        page(op, execution.pk, place)
+    )
 
 
 def test_a_place_where_nothing_began_says_so(op: Client) -> None:

@@ -40,7 +40,7 @@ def test_the_page_of_a_workflow_names_its_commit(op: Client, workflow: Workflow)
     shown = op.get(f"{ADMIN}/workflow/{workflow.pk}/change/").content.decode()
 
     assert "Managed from Git, commit abc1234 of https://git.example/shop." in shown
-    assert "Only `valkyr apply` publishes" not in shown
+    assert "Only “valkyr apply” publishes" not in shown
 
 
 def test_the_page_of_any_other_workflow_does_not(op: Client, workflow: Workflow) -> None:
@@ -70,7 +70,7 @@ def test_a_locked_workflow_is_neither_published_nor_archived(
     for what in ("publish", "archive"):
         op.post(f"{page}/{what}/", {"reason": "x", "_form_submitted": "1"})
 
-    assert "Only `valkyr apply` publishes and archives this workflow." in shown
+    assert "Only “valkyr apply” publishes and archives this workflow." in shown
     assert f"{page}/publish/" not in shown
     assert WorkflowVersion.objects.count() == 1
     assert Workflow.objects.get().archived_at is None

@@ -273,8 +273,9 @@ class ExposeForm(ReasonForm):
         required=False,
         label=lazy("Start without approval"),
         help_text=lazy(
-            "With this option, agents whose token has the scope trigger start executions "
-            "immediately. Otherwise, each call creates a proposal."
+            "With this option, agents whose token has the scope “trigger” start executions "
+            "immediately, and other agents cannot start them. Without this option, each call "
+            "creates a proposal."
         ),
     )
     field_order = ("direct", "reason")

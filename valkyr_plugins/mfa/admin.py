@@ -45,7 +45,7 @@ def _reset_from(model: type[SecondFactor] | type[Passkey], list_name: str) -> Ad
 
     return AdminOperation(
         Operation(name="reset", apply=reset),
-        title=lazy("Reset…"),
+        title=lazy("Reset all factors…"),
         icon="phonelink_erase",
         done=lazy("reset"),
         question=QUESTION,

@@ -27,7 +27,7 @@ class SqlGrantAdmin(FactAdmin):
     search_texts = ("role",)
     ordering = ("role", "id")
     empty_text = lazy(
-        "No SQL grants yet. `manage.py valkyr_views grant NAME --workspace SLUG` creates a login "
+        "No SQL grants yet. “manage.py valkyr_views grant NAME --workspace SLUG” creates a login "
         "for a BI tool."
     )
 

@@ -247,7 +247,7 @@ class ExecutionMigrationAdmin(OperatingAdmin, FactAdmin):
     search_ids = ("id", "workflow_id")
     search_texts = ("workflow__name", "workflow__slug")
     ordering = ("-id",)
-    empty_text = lazy("No migrations yet. Open a workflow, then choose “Migrate executions”.")
+    empty_text = lazy("No migrations yet. Open a workflow, then choose “Migrate executions…”.")
 
     @display(description=lazy("state"))
     def mark(self, row: ExecutionMigration) -> Any:

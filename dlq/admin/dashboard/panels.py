@@ -59,7 +59,7 @@ GROUPS = (
 WORKERS_SAID = (
     (lazy("Name"), lazy("State"), lazy("Running now")),
     lazy(
-        "No worker has reported. Start a Celery worker, or run `make up` in a checkout of Valkyr."
+        "No worker has reported. Start a Celery worker, or run “make up” in a checkout of Valkyr."
     ),
 )
 FAILURES = ((lazy("Workflow"), lazy("State"), lazy("Ended"), lazy("Error")), "")

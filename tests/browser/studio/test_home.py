@@ -80,7 +80,7 @@ def importing(page: Any, text: str) -> Any:
     """Open the dialog for files, paste a text and read it; return the dialog."""
     page.get_by_role("button", name="Import…").click()
     page.get_by_label("Or paste the text").fill(text)
-    page.get_by_role("button", name="Read pasted text").click()
+    page.get_by_role("button", name="Use pasted text").click()
     return page.get_by_role("dialog", name="Import workflows")
 
 
@@ -264,7 +264,7 @@ def test_a_file_that_takes_longer_does_not_come_in_place_of_a_later_one(
     looking = Held(page, "**/v1/Workflow/import-n8n*", "POST")
     for text in (json.dumps(N8N), ORDERS):
         page.get_by_label("Or paste the text").fill(text)
-        page.get_by_role("button", name="Read pasted text").click()
+        page.get_by_role("button", name="Use pasted text").click()
 
     with page.expect_response("**/v1/Workflow/import-n8n*") as looked:
         looking.let_go()
@@ -283,7 +283,7 @@ def test_a_file_replaces_the_open_draft_and_undo_brings_it_back(studio: Any, wor
     page.keyboard.press("ArrowDown")
     page.get_by_role("menuitem", name="Import…").click()
     page.get_by_label("Or paste the text").fill(ORDERS)
-    page.get_by_role("button", name="Read pasted text").click()
+    page.get_by_role("button", name="Use pasted text").click()
     page.get_by_role("button", name="Replace the draft").click()
     page.get_by_role("button", name="List", exact=True).click()
     expect(page.get_by_role("button", name="fetch", exact=True)).to_be_visible()

@@ -37,7 +37,7 @@ def test_the_last_data_is_written_into_the_field_used_last(ran: Any) -> None:
     panel.get_by_role("button", name="Expand tasks.first").click()
     panel.get_by_role("button", name="Insert tasks.first.output").click()
     expect(text).to_have_value("{{ tasks.first.output }}")
-    expect(panel.get_by_text("Last run: 40")).to_be_visible()
+    expect(panel.get_by_text("With the displayed execution's data: 40")).to_be_visible()
     text.fill("")
     text.press_sequentially("{{ input.")
     option = ran.get_by_role("option", name="n 40")
@@ -91,9 +91,9 @@ def test_filters_are_previewed_as_the_engine_evaluates_them(ran: Any) -> None:
     panel = details(ran)
     text = field(ran, "with/value").get_by_role("combobox", name="Value", exact=True)
     text.fill("{{ (tasks.first.output + 2) | string | center(6) | replace(' ', '*') }}")
-    expect(panel.get_by_text("Last run: **42**")).to_be_visible()
+    expect(panel.get_by_text("With the displayed execution's data: **42**")).to_be_visible()
     text.fill("{{ input.list | map(attribute='id') | list }}")
-    expect(panel.get_by_text("Last run: [7]")).to_be_visible()
+    expect(panel.get_by_text("With the displayed execution's data: [7]")).to_be_visible()
     picture(ran, "studio-preview")
     text.fill("{{ input.list | map(attribute='id') | uper }}")
     expect(panel.get_by_text('No preview: there is no filter "uper"')).to_be_visible()
@@ -113,7 +113,7 @@ def test_a_pinned_output_is_what_the_preview_reads(ran: Any) -> None:
     select(ran, "sum")
     text = field(ran, "with/value").get_by_role("combobox", name="Value", exact=True)
     text.fill("{{ tasks.first.output + tasks.second.output }}")
-    expect(panel.get_by_text("Last run: 140")).to_be_visible()
+    expect(panel.get_by_text("With the displayed execution's data: 140")).to_be_visible()
 
 
 def test_what_did_not_run_has_no_preview(studio: Any, workflow: Any) -> None:

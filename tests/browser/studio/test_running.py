@@ -129,7 +129,7 @@ def test_a_run_from_a_task_says_what_must_be_given_and_takes_the_results_on_scre
 
     dialog = on.open_run(page)
     on.part(page, "from", "sum")
-    given = dialog.get_by_label("Earlier tasks use the results of the execution")
+    given = dialog.get_by_label("Use the results of the execution")
     expect(given).to_be_checked()
     picture(page, "studio-run-from")
     execution = on.start_test(page, made)
@@ -153,7 +153,7 @@ def test_a_run_from_a_task_takes_results_that_the_page_does_not_have_yet(
     on.run_state(page, "succeeded")
     dialog = on.open_run(page)
     on.part(page, "from", "sum")
-    expect(dialog.get_by_label("Earlier tasks use the results of the execution")).to_be_checked()
+    expect(dialog.get_by_label("Use the results of the execution")).to_be_checked()
 
     with page.expect_response(f"**/v1/Workflow/{made.pk}/test") as sent:
         dialog.get_by_role("button", name="Run test").click()

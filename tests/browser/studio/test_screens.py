@@ -154,7 +154,7 @@ def test_the_home_and_what_becomes_of_an_n8n_workflow(staff_page: Any, workflow:
 
     staff_page.get_by_role("button", name="Import…").click()
     staff_page.get_by_label("Or paste the text").fill(json.dumps(N8N))
-    staff_page.get_by_role("button", name="Read pasted text").click()
+    staff_page.get_by_role("button", name="Use pasted text").click()
     expect(staff_page.get_by_role("dialog")).to_contain_text("Reckon")
     look(staff_page, "studio-n8n")
 

@@ -254,6 +254,20 @@ def test_several_groups_are_redriven_by_one_form(op: Client) -> None:
     assert 'data-refresh="2"' in shown
 
 
+def test_too_many_groups_are_not_counted(op: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The total includes only the groups that the form redrives, and confirms the start."""
+    monkeypatch.setattr("valkyr_plugins.redrive.admin.many_groups.MOST_GROUPS", 1)
+    monkeypatch.setattr("valkyr_plugins.redrive.admin.many_groups.TYPED_ABOVE", 1)
+    groups = two_groups()
+
+    asked = op.post(GROUPS, chosen_groups(groups))
+    op.post(GROUPS, chosen_groups(groups, confirmed="yes", start="yes", count="2"))
+
+    assert "<strong>2 open dead letters</strong> in total" in asked.content.decode()
+    assert "Only the first 1 groups are included." in asked.content.decode()
+    assert [(row.group_id, row.total) for row in Redrive.objects.all()] == [(groups[0], 2)]
+
+
 def test_drafts_of_several_groups_are_made_without_a_start(op: Client) -> None:
     op.post(GROUPS, chosen_groups(two_groups(), confirmed="yes"))
 
@@ -304,7 +318,7 @@ def test_many_entries_of_groups_need_the_permission_bulk(
 
     answer = limited.post(GROUPS, chosen_groups(groups, confirmed="yes", start="yes"))
 
-    assert "need the permission bulk" in answer.content.decode()
+    assert "You need the permission “bulk”" in answer.content.decode()
     assert not Redrive.objects.exists()
 
 

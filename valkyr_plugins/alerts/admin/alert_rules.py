@@ -30,7 +30,7 @@ from executions.public.admin_skin import (
     display,
 )
 from executions.public.language import lazy
-from executions.public.models import Permission, Workflow
+from executions.public.models import Permission, Workflow, Workspace
 from executions.public.sealing import SealingError
 from valkyr_plugins.alerts.models import AlertChannel, AlertKind, AlertRule, DeliveryState
 from valkyr_plugins.alerts.rules import (
@@ -70,7 +70,7 @@ HELP = {
     ),
     "rate_least": lazy("Minimum number of failures in an hour."),
     "oldest_hours": lazy("Hours that a dead letter may stay open."),
-    "waiting_seconds": lazy("Seconds that work may wait for a worker."),
+    "waiting_seconds": lazy("Seconds that runs may wait in a queue without a live worker."),
     "silent_seconds": lazy("Maximum seconds without a heartbeat from beat."),
 }
 LABELS = {
@@ -184,9 +184,11 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
         if not slug:
             return None
         workspace = data.get("workspace") if self.adds else self.instance.workspace
+        if "workspace" in self.errors:
+            return None
         found = Workflow.objects.filter(workspace=workspace, slug=slug).first()
-        if workspace is None or found is None:
-            self.add_error("workflow_slug", gettext("The workspace has no such workflow."))
+        if found is None:
+            self.add_error("workflow_slug", _no_workflow(workspace))
             return None
         return found.pk
 
@@ -205,16 +207,23 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
             return ""
 
     def _about_the_secret(self) -> str:
-        kept = (
-            gettext("Leave empty to keep the current secret. ")
-            if not self.adds and self.instance.has_secret
-            else ""
-        )
-        return kept + gettext(
+        about = gettext(
             "Slack: the URL of the incoming webhook. Webhook: a signing secret of at least 16 "
-            "characters. E-mail: your own mail server, smtp://user:password@host:587; leave empty "
-            "to use the installation's."
+            "characters. E-mail: your own mail server, such as smtp://user:password@host:587."
         )
+        empty = (
+            gettext("If you do not change the channel, leave empty to keep the current secret.")
+            if not self.adds and self.instance.has_secret
+            else gettext("For e-mail, leave empty to use the installation's mail server.")
+        )
+        return f"{about} {empty}"
+
+
+def _no_workflow(workspace: Workspace | None) -> str:
+    """Return why no workflow was found; None is the whole installation."""
+    if workspace is None:
+        return gettext("A rule for the whole installation cannot be limited to one workflow.")
+    return gettext("The workspace has no such workflow.")
 
 
 def _test(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> None:

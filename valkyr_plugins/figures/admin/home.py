@@ -151,8 +151,8 @@ def change(figures: Figures) -> str:
 
 def _uncounted(hours: int) -> Banner:
     text = ngettext(
-        "One hour is not counted yet and appears empty. The worker 'control' counts it.",
-        "{hours:,} hours are not counted yet and appear empty. The worker 'control' counts them, "
+        "One hour is not counted yet and appears empty. A control worker counts it.",
+        "{hours:,} hours are not counted yet and appear empty. A control worker counts them, "
         "newest first.",
         hours,
     )

@@ -98,7 +98,10 @@ class RedriveForm(forms.Form):
         required=False,
         max_length=10_000,
         widget=Textarea(attrs={"rows": 2, "spellcheck": "false"}),
-        help_text=lazy("The expression can read inputs, error, attempts and entry."),
+        help_text=lazy(
+            "The expression can read “inputs”, “error”, “attempts” and “entry” (the dead letter, "
+            "for example “entry.stepPath”)."
+        ),
     )
     rate = forms.FloatField(
         label=lazy("Maximum per second"),
@@ -313,7 +316,7 @@ def refusal(request: HttpRequest, rows: QuerySet[DeadLetterEntry], form: Redrive
         ).format(wanted=wanted)
     if count == few and bounded_count(scoped(request, rows, Permission.BULK), few) < few:
         return gettext(
-            "More than {number} dead letters at once need the permission bulk. Ask an "
-            "administrator."
+            "You need the permission “bulk” to redrive more than {number} dead letters at once. "
+            "Ask an administrator."
         ).format(number=FREE_IDS)
     return ""

@@ -60,20 +60,21 @@ def redrive_groups(
     newest = newest_of(request, queryset)
     rows = queryset.filter(merged_into=None).order_by("pk").select_related("workflow")
     rows = rows.filter(pk__lte=newest) if newest else rows
-    groups = list(rows.defer("workflow__definition")[: MOST_GROUPS + 1])
+    found = list(rows.defer("workflow__definition")[: MOST_GROUPS + 1])
+    groups = found[:MOST_GROUPS]
     counts = {group.pk: bounded_count(may_go(request, _entries([group]))) for group in groups}
     total = sum(counts.values())
     confirmed = "confirmed" in request.POST
     form = RedriveGroupsForm(data=request.POST if confirmed else None, initial=proposed(total))
     if confirmed and form.is_valid():
-        made = _made(request, [group for group in groups[:MOST_GROUPS] if counts[group.pk]], form)
+        made = _made(request, [group for group in groups if counts[group.pk]], form)
         if made:
             return _begun(admin, request, made) if _at_once(request) else _drafted(request, made)
     context = {
         **_site(request),
         "form": form,
-        "groups": [(group, number_text(counts[group.pk])) for group in groups[:MOST_GROUPS]],
-        "too_many": len(groups) > MOST_GROUPS,
+        "groups": [(group, number_text(counts[group.pk])) for group in groups],
+        "too_many": len(found) > MOST_GROUPS,
         "limit": MOST_GROUPS,
         "number": total,
         "count": number_text(total),

@@ -13,7 +13,13 @@ from executions.public.errors import ValkyrError
 from executions.public.language import lazy
 from executions.public.models import Permission
 from valkyr_plugins.redrive.items import held_by
-from valkyr_plugins.redrive.models import ItemState, Redrive, RedriveItem, RedriveState
+from valkyr_plugins.redrive.models import (
+    ItemState,
+    Redrive,
+    RedriveItem,
+    RedriveScope,
+    RedriveState,
+)
 from valkyr_plugins.redrive.preview import Preview, preview
 from valkyr_plugins.redrive.progress import progress
 
@@ -273,7 +279,11 @@ def _rejected(found: Preview) -> PageSection:
 
 
 def _samples(request: HttpRequest, redrive: Redrive, found: Preview) -> PageSection:
-    title = gettext("Inputs before and after")
+    title = (
+        gettext("Payloads before and after")
+        if redrive.scope == RedriveScope.EXECUTION
+        else gettext("Inputs before and after")
+    )
     if not may(request, redrive, Permission.VIEW_PAYLOADS):
         return hidden_section(title, folded=False)
     return PageSection(

@@ -67,7 +67,7 @@ def redrives(request: HttpRequest, group: FailureGroup) -> PageSection:
             ]
             for row in rows[:SHOWN]
         ],
-        empty=gettext("Not redriven as a group yet."),
+        empty=gettext("This group has not been redriven as a whole yet."),
         folded=True,
     )
 
@@ -155,7 +155,7 @@ def _rows(found: Iterable[Redrive]) -> list[list[Cell]]:
 
 
 def _link(row: Redrive) -> Cell:
-    text = marks.clipped(row.reason, 60) or gettext("by {created_by_name}").format(
+    text = marks.clipped(row.reason, 60) or gettext("redrive by {created_by_name}").format(
         created_by_name=row.created_by_name
     )
     try:

@@ -10,7 +10,7 @@ import { useEvaluated } from "./useEvaluated";
 const SHOWN = 300;
 
 /**
- * What the text would have been in the last run: of paths alone at once, of filters and operators as
+ * What the text would have been in the displayed execution: of paths alone at once, of filters and operators as
  * the server evaluates them.
  */
 export function LastValue({ text, names }: { text: string; names: () => readonly Name[] }) {

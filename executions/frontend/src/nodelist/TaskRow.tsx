@@ -20,7 +20,7 @@ interface Props {
   selected: boolean;
 }
 
-/** One task with its connections, what it comes out as, and how its last run went. */
+/** One task with its connections, its outcomes, and its state in the displayed execution. */
 export const TaskRow = memo(
   function TaskRow({ row, selected }: Props) {
     const { path, body, task } = row;
@@ -56,7 +56,7 @@ export const TaskRow = memo(
         </td>
         <td data-label={t("nodelist.outcomes")}>{ownOutcomes(outcomesOf(task, types))}</td>
         <td data-label={t("nodelist.lastRun")}>
-          <LastRun path={path} />
+          <State path={path} />
         </td>
         <td data-label={t("nodelist.problemsColumn")}>
           <Problems path={path} />
@@ -119,7 +119,7 @@ function Connection({ edge, row }: { edge: Edge; row: Row }) {
   );
 }
 
-function LastRun({ path }: { path: string }) {
+function State({ path }: { path: string }) {
   const live = useLiveOf(path);
   if (!live) return <span className="subtle">–</span>;
   return (

@@ -188,7 +188,7 @@ export const de = {
   "expressions.groupedByAnAttribute": "nach einem Attribut gruppiert",
   "expressions.linesMoved": "Zeilen eingerückt",
   "expressions.asAWholeNumber": "als ganze Zahl",
-  "expressions.pairsOfKeyAndValue": "Paare aus Schlüssel und Wert",
+  "expressions.pairsOfKeyAndValue": "Schlüssel-Wert-Paare",
   "expressions.itemsAsOneText": "Elemente zu einer Zeichenkette verbunden",
   "expressions.theLastItem": "das letzte Element",
   "expressions.asAList": "als Liste",
@@ -252,7 +252,7 @@ export const de = {
   "forms.lineColumn": "Zeile {line}, Spalte {column}: {message}.",
   "forms.noValueInTheLastRun": "Keine Vorschau: {reason}",
   "forms.previewed": "Vorschau: {value}",
-  "forms.lastRun": "Letzter Lauf: {value}",
+  "forms.lastRun": "Mit den Daten der angezeigten Ausführung: {value}",
   "forms.item": "Element {number}",
   "forms.itemOf": "Element {number} von {list}",
   "forms.addTo": "Zu {list} hinzufügen",
@@ -406,7 +406,7 @@ export const de = {
   "inspector.executionPage": "Seite der Ausführung",
   "inspector.kindsOfData": "Arten von Daten",
   "inspector.noneYetRunTheWorkflow": "noch keine: Starten Sie den Workflow",
-  "inspector.lastRun": "letzter Lauf: {state}",
+  "inspector.lastRun": "Zustand: {state}",
   "inspector.notRunTheLastTime": "nicht Teil der angezeigten Ausführung",
   "inspector.yourRoleDoesNotShow":
     "Ihre Rolle erlaubt nicht, die Ein- und Ausgaben von Schritten zu sehen.",
@@ -453,8 +453,7 @@ export const de = {
   "inspector.noneRunsWithTheEnginesOwn": "keine: läuft in der Engine",
   "inspector.credential": "Zugangsdaten",
   "inspector.noCredential": "keine",
-  "inspector.circuitBreaker": "Circuit Breaker",
-  "inspector.byTarget": "nach {target}",
+  "inspector.circuitBreaker": "Ziel des Circuits",
   "inspector.parametersThatWork": "Beispielparameter",
   "inspector.modulesOfTheTask": "Module der Aufgabe",
   "inspector.added": "{title} hinzugefügt",
@@ -634,7 +633,7 @@ export const de = {
   "live.theRunFailed": "Die Ausführung ist fehlgeschlagen.",
   "live.theRunWasCancelled": "Die Ausführung wurde abgebrochen.",
   "live.theRunTimedOut": "Die Ausführung hat das Zeitlimit überschritten.",
-  "live.theRunStarted": "Die Ausführung wurde gestartet.",
+  "live.theRunStarted": "Die Ausführung läuft.",
   "live.pending": "ausstehend",
   "live.waiting": "wartet",
   "live.running": "läuft",
@@ -722,7 +721,7 @@ export const de = {
   "monitor.fitTheGraph": "Graph einpassen",
   "monitor.fitF": "Einpassen (f)",
   "monitor.theGraphOfColouredBy":
-    "Der Graph von {workflow}, gefärbt nach Zustand. Die Zeitleiste darunter zeigt dasselbe als Tabelle; Pfeiltasten verschieben, Plus und Minus zoomen.",
+    "Der Graph von {workflow}, gefärbt nach Zustand. Die Zeitleiste darunter zeigt dieselben Schritte als Tabelle. Mit den Pfeiltasten verschieben Sie die Ansicht, mit Plus und Minus zoomen Sie.",
   "monitor.found": "{count} gefunden",
   "monitor.loadingTheGraph": "Graph wird geladen…",
   "monitor.theExecution": "Ausführung",
@@ -829,7 +828,7 @@ export const de = {
   "nodelist.task": "Aufgabe",
   "nodelist.module": "Modul",
   "nodelist.outcomes": "Ergebnisse",
-  "nodelist.lastRun": "Letzter Lauf",
+  "nodelist.lastRun": "Zustand",
   "nodelist.problemsColumn": "Probleme",
   "nodelist.actions": "Aktionen",
   "nodelist.showMore": "{count} weitere anzeigen",
@@ -962,8 +961,8 @@ export const de = {
   "running.noRunIsShownWhoseResults":
     "Wählen Sie eine Ausführung, um die Ergebnisse früherer Aufgaben zu verwenden.",
   "running.resultsOnScreen":
-    "Frühere Aufgaben verwenden die Ergebnisse der angezeigten Ausführung.",
-  "running.resultsOf": "Frühere Aufgaben verwenden die Ergebnisse der Ausführung {time}.",
+    "Für frühere Aufgaben die Ergebnisse der angezeigten Ausführung verwenden",
+  "running.resultsOf": "Für frühere Aufgaben die Ergebnisse der Ausführung {time} verwenden",
   "running.pinnedTheseTasksAreNotRun":
     "Angeheftet: Diese Aufgaben laufen nicht; spätere Aufgaben verwenden die angehefteten Ausgaben.",
   "running.noLongerThere": "{path} (nicht mehr vorhanden)",
@@ -1134,7 +1133,7 @@ export const de = {
   "shell.fromGit": "Aus Git",
   "shell.managedFromGit": "Aus Git verwaltet.",
   "shell.managedFromGitCommit": "Aus Git verwaltet, Commit {commit}.",
-  "shell.theNextApplyReplaces": "Das nächste `valkyr apply` ersetzt, was Sie hier veröffentlichen.",
+  "shell.theNextApplyReplaces": "Das nächste „valkyr apply“ ersetzt, was Sie hier veröffentlichen.",
   "shell.takeOverIntoTheStudio": "Bearbeitbare Kopie erstellen",
   "shell.theCopyIsBeingMade": "Die Kopie wird erstellt…",
   "shell.hidePalette": "Module ausblenden",
@@ -1173,7 +1172,7 @@ export const de = {
   "store.yourRoleInThisWorkspaceDoes":
     "Ihre Rolle in diesem Arbeitsbereich erlaubt keine Änderungen.",
   "store.onlyGitPublishes":
-    "Dieser Arbeitsbereich veröffentlicht nur aus Git: Ändern Sie die Datei im Repository und führen Sie `valkyr apply` aus.",
+    "Dieser Arbeitsbereich veröffentlicht nur aus Git: Ändern Sie die Datei im Repository und führen Sie „valkyr apply“ aus.",
   "store.thisWorkflowComesFromCode": "Dieser Workflow kommt aus Code: {origin}.",
 
   // transfer
@@ -1195,7 +1194,7 @@ export const de = {
   "transfer.chooseFiles": "auswählen",
   "transfer.yamlJsonOrAnExport": "YAML, JSON oder ein n8n-Export",
   "transfer.orPaste": "Oder den Text einfügen",
-  "transfer.readWhatIsPasted": "Eingefügten Text lesen",
+  "transfer.readWhatIsPasted": "Eingefügten Text verwenden",
   "transfer.nothingIsPastedYet": "Fügen Sie zuerst Text ein.",
   "transfer.ofCreated": "{count} von {all} erstellt",
   "transfer.importWorkflows": "Workflows importieren",
@@ -1231,9 +1230,9 @@ export const de = {
   "transfer.itIsLargerThan1Mib": "Die Datei ist größer als 1 MiB.",
   "transfer.itIs": "Ungültiges {format}: {reason}",
   "transfer.itHoldsNoObjectWithTasks":
-    "Die Datei enthält keinen Workflow (ein Objekt mit `tasks`).",
+    "Die Datei enthält keinen Workflow (ein Objekt mit „tasks“).",
   "transfer.itHasNeitherTasksNorN8ns":
-    "Die Datei ist weder ein Workflow (keine `tasks`) noch ein n8n-Export (keine `nodes` und `connections`).",
+    "Die Datei ist weder ein Workflow (keine „tasks“) noch ein n8n-Export (keine „nodes“ und „connections“).",
   "transfer.credentialToCreate": "Zugangsdaten {name} vom Typ {type} (in n8n: {was})",
   "transfer.variableToCreate": "Variable {name}, gelesen von {nodes}",
   "transfer.workflowToCreate": "Workflow {name} (in n8n: {was})",

@@ -1,6 +1,5 @@
 import type { ModuleType } from "../../api/shapes";
 import { Prose } from "../../forms/Prose";
-import { rich } from "../../words/rich";
 import { t } from "../../words/t";
 
 const EFFECTS: Record<ModuleType["effect"], string> = {
@@ -41,7 +40,9 @@ export function About({ use, type }: { use: string; type: ModuleType | undefined
         {type.circuitTarget && (
           <>
             <dt>{t("inspector.circuitBreaker")}</dt>
-            <dd>{rich("inspector.byTarget", { target: <Prose text={type.circuitTarget} /> })}</dd>
+            <dd>
+              <Prose text={type.circuitTarget} />
+            </dd>
           </>
         )}
       </dl>
