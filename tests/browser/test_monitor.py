@@ -281,7 +281,7 @@ def test_the_timeline_is_walked_with_the_keyboard(
     staff_page.keyboard.press("Escape")
     expect(staff_page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_hidden()
     staff_page.keyboard.press("l")
-    follow = staff_page.get_by_role("button", name="Follow the current time")
+    follow = staff_page.get_by_role("button", name="Follow live")
     expect(follow).to_have_attribute("aria-pressed", "true")
     staff_page.keyboard.press("f")
     expect(follow).to_have_attribute("aria-pressed", "false")

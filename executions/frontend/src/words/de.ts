@@ -710,7 +710,7 @@ export const de = {
   "monitor.inTheTimelineEarlierLater": "Zeitleiste oder Graph verschieben",
   "monitor.zoomTheTimeInOut": "Zeitleiste vergrößern oder verkleinern",
   "monitor.fitTheGraphAndThe": "Graph und Zeitleiste einpassen",
-  "monitor.followNow": "Der aktuellen Zeit folgen",
+  "monitor.followNow": "Live folgen",
   "monitor.findATask": "Aufgabe suchen",
   "monitor.theTabsOfTheDetails": "Reiter der Details wechseln",
   "monitor.selectNothingShowTheExecution": "Auswahl aufheben und die Ausführung zeigen",

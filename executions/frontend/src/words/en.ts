@@ -690,7 +690,7 @@ export const en = {
   "monitor.inTheTimelineEarlierLater": "Pan the timeline or the graph",
   "monitor.zoomTheTimeInOut": "Zoom the timeline in or out",
   "monitor.fitTheGraphAndThe": "Fit the graph and the timeline",
-  "monitor.followNow": "Follow the current time",
+  "monitor.followNow": "Follow live",
   "monitor.findATask": "Find a task",
   "monitor.theTabsOfTheDetails": "Switch tabs in the details",
   "monitor.selectNothingShowTheExecution": "Clear the selection and show the execution",

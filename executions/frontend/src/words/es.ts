@@ -700,7 +700,7 @@ export const es = {
   "monitor.inTheTimelineEarlierLater": "Desplazar la cronología o el grafo",
   "monitor.zoomTheTimeInOut": "Acercar o alejar la cronología",
   "monitor.fitTheGraphAndThe": "Ajustar el grafo y la cronología",
-  "monitor.followNow": "Seguir la hora actual",
+  "monitor.followNow": "Seguir en vivo",
   "monitor.findATask": "Buscar una tarea",
   "monitor.theTabsOfTheDetails": "Cambiar de pestaña en los detalles",
   "monitor.selectNothingShowTheExecution": "Quitar la selección y mostrar la ejecución",
