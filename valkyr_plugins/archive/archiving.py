@@ -153,7 +153,7 @@ def drop(file: ArchiveFile) -> None:
 
 
 def rewrite(file: ArchiveFile) -> None:
-    """Replace a file with one of only the executions in its index; if there are none, drop it."""
+    """Replace a file with a copy of its indexed executions only; drop it if there are none."""
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
