@@ -149,7 +149,7 @@ def _what(data: TemplateData, step: Step) -> str:
 
 
 def _patches(data: TemplateData, overrides: Mapping[str, Any] | None) -> list[Any]:
-    """Return the merge patches of an operator's changes to the inputs, in sequence, loaded."""
+    """Load and return the merge patches of an operator's changes to the inputs, in sequence."""
     found = patches_of(overrides.get("inputs") if overrides else None)
     return [stored_results.load_changes(data, one) if is_reference(one) else one for one in found]
 
