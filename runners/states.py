@@ -18,7 +18,7 @@ class RunState(StrEnum):
 
 
 class WaitKind(StrEnum):
-    """The kinds of waits of a WAITING run; BODY is the wait of a container for its iterations."""
+    """The kind of a WAITING run's wait; BODY is the wait of a container for its iterations."""
 
     BODY = "body"
     TIMER = "timer"

@@ -76,7 +76,7 @@ def deliver_event(event_id: str, stamp: str = "") -> None:
 
 @task("runners.sweep_due")
 def sweep_due() -> dict[str, int]:
-    """Run the duties due every second: due runs, timers, lost steps, and compensations."""
+    """Run the duties due every second: due runs, timers, orphaned steps, and compensations."""
     from runners.recovery.sweeper import often
 
     return often()

@@ -1,4 +1,4 @@
-"""The execution's lock, which is needed to plan its next steps, write its variables or end it."""
+"""The execution's lock: needed to plan next steps, write variables or end the execution."""
 
 from functools import partial
 from typing import Any

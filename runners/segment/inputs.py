@@ -131,7 +131,7 @@ def _for_row(data: TemplateData, step: Step, value: Any) -> tuple[str, str, Enco
 
 
 def _read_in_rows(data: TemplateData, step: Step) -> bool:
-    """Return whether parts of the step's inputs are read in its row: remotely, or under a lock."""
+    """Return whether the row must contain the inputs, for a remote runner or under a lock."""
     remote = not step.container and step.queue in limits().remote_queues
     return remote or container_inputs.reads_items_locked(step, data.graph)
 
@@ -149,7 +149,7 @@ def _what(data: TemplateData, step: Step) -> str:
 
 
 def _patches(data: TemplateData, overrides: Mapping[str, Any] | None) -> list[Any]:
-    """Return the merge patches of an operator's changes to the inputs, in sequence, loaded."""
+    """Load and return the merge patches of an operator's changes to the inputs, in sequence."""
     found = patches_of(overrides.get("inputs") if overrides else None)
     return [stored_results.load_changes(data, one) if is_reference(one) else one for one in found]
 

@@ -135,7 +135,7 @@ def insert(state: SegmentState, parts: list[str]) -> int:
 
 
 def insert_all(texts: Sequence[str], executions: Sequence[UUID]) -> set[UUID]:
-    """Insert `owned` rows of these executions in one statement; return the new runs' IDs."""
+    """Insert rows from `owned` for these executions in one statement; return the new runs' IDs."""
     if not texts:
         return set()
     rows_text = {

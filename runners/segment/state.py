@@ -139,7 +139,7 @@ class SegmentState:
         )
 
     def turn_to(self, step: Step) -> None:
-        """Switch to the sibling segment that begins with this step. None of its steps has run."""
+        """Switch to the unstarted sibling segment that begins with this step."""
         self.segment = self.path(step)
         self.frontier = Frontier()
         self.carried, self.seconds = 1, step.timeout_seconds

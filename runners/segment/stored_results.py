@@ -296,7 +296,7 @@ def put(data: Any, found: Encoded) -> StoredReference:
 
 
 def read(workspace_id: UUID, value: Any, most: int | None = None) -> Any:
-    """Return a value with its stored parts loaded; hold no database connection meanwhile."""
+    """Call `release_connection`, then return a value with its stored parts loaded."""
     release_connection()
     return reading.load(workspace_id, value, most)
 

@@ -49,7 +49,7 @@ FENCED, TAKEN_OVER = 0, 3
 
 @dataclass(frozen=True, slots=True)
 class Fencer:
-    """Releases blamed runs in the database, with the given arguments of `psycopg.connect`."""
+    """Releases blamed runs; `connection` contains the arguments for `psycopg.connect`."""
 
     connection: Mapping[str, Any]
 

@@ -95,8 +95,8 @@ class Valkyr:
     ) -> None:
         """Create a credential in the workspace: `valkyr.credential("bank", "bearer", token="t")`.
 
-        The credential may be sent to any host unless `hosts` restricts it. The modules that its
-        type suggests may use it.
+        The credential may be sent to any host unless `hosts` restricts it. Only the modules that
+        its type suggests may use it.
         """
         credentials.create(
             self.workspace, name=name, type=kind, fields=fields, hosts=hosts, actor=ACTOR

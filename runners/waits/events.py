@@ -271,7 +271,7 @@ def _publish(state: SegmentState, work: Work, name: str, payload: Any, number: i
 
 
 def chain_of(execution_id: UUID) -> int:
-    """Return how many events of steps led, one after another, to this execution."""
+    """Return how many events, each published by a step, led in sequence to this execution."""
     found = _first(execution_id)
     started = STARTED_BY.fullmatch(found["idempotency_key"] or "")
     if found["trigger_type"] != TriggerType.EVENT or started is None:

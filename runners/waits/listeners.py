@@ -53,7 +53,7 @@ class Listener:
 
     @property
     def filter(self) -> Template | None:
-        """Return the filter of events; None if the run accepts every event of the name."""
+        """Return the filter of events; None if the run accepts every event with the name."""
         return self.step.deferred.get(FILTER)
 
 

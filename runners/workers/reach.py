@@ -206,7 +206,7 @@ class Reaching(bootsteps.StartStopStep):
         self._seen_at = float("-inf")
 
     def start(self, parent: Any) -> None:
-        """Start the periodic check. After each connection, the worker consumes all queues again."""
+        """Start the periodic check. On a new connection, the worker consumes all queues again."""
         self._held, self._holds, self._changing = [], False, False
         self._seen = _seen(parent)
         self._probe = DatabaseProbe(own_connection.parameters())

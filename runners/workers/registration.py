@@ -53,7 +53,7 @@ class WorkerShare(enum.Enum):
 
 
 def connect() -> None:
-    """Connect the receivers of Celery's signals about a worker's start and end."""
+    """Connect the receivers of Celery's signals about workers, their child processes and tasks."""
     for signal, receiver in (
         (worker_init, name_process),
         (celeryd_after_setup, warm_up),
@@ -110,7 +110,7 @@ def name_process(sender: Any = None, **_: Any) -> None:
 
 
 def _refuse_other_cells(worker: Any) -> None:
-    """Raise SystemExit if the worker would receive messages of a cell whose rows it lacks."""
+    """Raise SystemExit if the worker would consume a queue of a cell that it does not serve."""
     if worker.app is not messaging.celery_app():
         return
     if found := messaging.of_other_cells(worker.app.amqp.queues.consume_from):
@@ -159,7 +159,7 @@ def arrive(sender: Any = None, **_: Any) -> None:
 
 
 def begin_child(**_: Any) -> None:
-    """Give a pool's child its own connections, a memory limit and a slot of the watchdog."""
+    """Give a pool's child its own connections, a memory limit and a watchdog slot."""
     if _share is not WorkerShare.NOTHING:
         connections.forget_parents()
     if _share is WorkerShare.ALL:

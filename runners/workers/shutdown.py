@@ -33,7 +33,7 @@ VANISH_SECONDS = 2.0
 
 
 class WorkerShutdown:
-    """The shutdown of one worker, whose thread waits for the worker's steps."""
+    """The shutdown of one worker; a separate thread waits for the worker's steps."""
 
     def __init__(self, announce: Callable[[], None]) -> None:
         """Store `announce`, which records this worker's shutdown in the database."""

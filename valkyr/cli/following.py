@@ -44,7 +44,7 @@ def follow(
 
 
 def until_end(api: "ApiClient", execution: str, seconds: float | None, progress: Any = None) -> Any:
-    """Wait until the execution ends, and return it as the API does.
+    """Wait until the execution ends, and return the API's response about it.
 
     Raises CliError (TIMED_OUT) after `seconds`.
     """

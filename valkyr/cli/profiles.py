@@ -1,4 +1,4 @@
-"""The profile file: named installations with address and token. Only its owner can read it."""
+"""The profile file: named installations with addresses and tokens. Only its owner can read it."""
 
 import json
 import os

@@ -95,7 +95,7 @@ class AlertRuleItems(BundleKind):
         return self.facts(item) | {"about_id": about}
 
     def unseen(self, context: BundleContext, row: StoredItem, item: Item) -> list[str]:
-        """Return a line if the credential is unusable or differs from the rule's secret."""
+        """Return a line if the credential is unusable, or its secret differs from the rule's."""
         try:
             secret = _secret(context.workspace, item)
         except AlertRuleRefused:

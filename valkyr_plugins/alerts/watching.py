@@ -89,7 +89,7 @@ def _of(model: type[Model]) -> QuerySet[Any]:
 
 
 def _stopped(ids: Ids) -> set[UUID]:
-    """Return the given IDs of redrives that are still stopped; none without the plugin redrive."""
+    """Return the redrives in `ids` that are still stopped; none without the plugin `redrive`."""
     return stopped_redrives(ids) if stopped_redrives.provided else set()
 
 

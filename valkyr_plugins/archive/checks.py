@@ -11,7 +11,7 @@ from valkyr_plugins.archive.conf import chosen
 
 @register()
 def archive_opens(**_: Any) -> list[CheckMessage]:
-    """If VALKYR_ARCHIVE is set, check for pyarrow, and for an fsspec that supports its scheme."""
+    """If VALKYR_ARCHIVE is set, check that pyarrow is installed and fsspec opens the scheme."""
     try:
         address = chosen().archive
     except ImproperlyConfigured:

@@ -56,7 +56,7 @@ def find(pk: UUID) -> ArchivedExecution | None:
 
 
 def load(pk: UUID) -> ArchivedRecord:
-    """Return an archived execution. Raises NotFound, ArchiveUnavailable and ArchiveBroken."""
+    """Return an archived execution. Raises NotFound, ArchiveUnavailable or ArchiveBroken."""
     found = find(pk)
     if found is None or found.file is None:
         raise NotFound(f"There is no archived execution {pk}.")

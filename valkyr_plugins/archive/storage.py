@@ -22,7 +22,7 @@ def store(name: str, local: Path) -> None:
 def digest(name: str) -> tuple[int, str]:
     """Read a whole file; return its size and its SHA-256 digest, in hex.
 
-    Raises ArchiveBroken if the file is missing, and ArchiveUnavailable.
+    Raises ArchiveBroken if the file is missing, otherwise ArchiveUnavailable or ArchiveRefused.
     """
     size, made = 0, sha256()
     with opened(name) as file:
@@ -34,7 +34,7 @@ def digest(name: str) -> tuple[int, str]:
 
 @contextmanager
 def opened(name: str) -> Iterator[Any]:
-    """Open a file for reading. Raises ArchiveBroken if it is missing, and ArchiveUnavailable."""
+    """Open a file. Raises ArchiveBroken if it is missing, ArchiveUnavailable, ArchiveRefused."""
     with _reported("read", name), _storage().opened(name) as file:
         yield file
 

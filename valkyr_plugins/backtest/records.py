@@ -123,7 +123,7 @@ def _loaded(part: Sequence[WorkflowExecution]) -> Iterator[RecordedExecution]:
 
 
 def _opened(record: RecordedExecution) -> RecordedExecution:
-    """Return the record with opened payloads, or with the problem SEALED if a key is missing."""
+    """Open the record's payloads; set the problem SEALED if a payload cannot be opened."""
     try:
         record.input = record.execution.trigger_payload
         record.output = record.execution.output

@@ -116,7 +116,7 @@ def changes(recorded: Any, now: Any, name: str = "") -> tuple[FieldChange, ...]:
 
 
 def is_equal(one: Any, other: Any) -> bool:
-    """Return whether two JSON values are equal. 1 equals 1.0, but not true.
+    """Return whether two JSON values are equal: `1` equals `1.0`, but does not equal `true`.
 
     A reference to a stored value is compared by its digest.
     """

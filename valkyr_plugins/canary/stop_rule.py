@@ -58,7 +58,7 @@ class SideFigures:
 
     @property
     def failure_rate(self) -> float | None:
-        """Return the failed share of the ended executions, in per cent; None if none ended."""
+        """Return the failed share of the ended executions, in percent; None if none ended."""
         return 100 * self.failed / self.ended if self.ended else None
 
 

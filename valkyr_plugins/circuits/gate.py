@@ -185,7 +185,7 @@ def _answer_or_error(call: WantedCall, entry: Entry, known: Memory) -> "Passing 
 
 
 def target_of(asked: Asked) -> str | None:
-    """Return the name of the step's target, shortened and without secrets; None if it has none."""
+    """Return the step's target, shortened and without secrets; None if the step has no target."""
     if asked.inputs is None:
         return None
     target = asked.module.circuit_with(asked.inputs, asked.credential)
@@ -260,7 +260,7 @@ def _learn(key: Key, done: breaker_rows.Change) -> None:
 
 
 def _hold(asked: Asked, key: Key, known: Memory) -> Wait:
-    """Return the wait of a held step, at most its remaining time.
+    """Return the wait of a held step, limited to the step's remaining time.
 
     Raises StepError if no time remains.
     """

@@ -1,4 +1,4 @@
-"""Delete old cached results and workers' rows, and resend or fail lost background jobs."""
+"""Delete old cached results and rows of silent workers; resend or fail lost background jobs."""
 
 from datetime import timedelta
 

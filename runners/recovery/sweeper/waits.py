@@ -61,5 +61,5 @@ MISSED_BATCH = 50
 
 
 def missed_events() -> int:
-    """Request delivery to runs that missed events during their suspension; return how many."""
+    """Request delivery to suspended runs that may have missed events; return their number."""
     return deliver_missed(AGE.total_seconds(), MISSED_BATCH)

@@ -1,4 +1,4 @@
-"""Apply a folder of definitions, or the workflows in the project's code, or preview the changes."""
+"""Apply, or preview, a folder of definitions or the workflows in the project's code."""
 
 from collections import Counter
 from dataclasses import asdict

@@ -107,7 +107,7 @@ def _placed(plan: dict[str, Any], content: DefinitionFolder) -> dict[str, Any]:
 def export_folder(
     choices: Choices, folder: Path, workspace: str | None, *, prune: bool, installation: bool
 ) -> None:
-    """Write a workspace's definitions into a folder; do not rewrite files without changes."""
+    """Write a workspace's definitions into a folder; do not rewrite unchanged files."""
     output = CommandOutput(choices)
     with connected(choices) as api:
         place = chosen_workspace(api, workspace or "")

@@ -209,7 +209,7 @@ def _shown(output: CommandOutput, row: dict[str, Any]) -> int:
 
 
 def _waited(api: "ApiClient", output: CommandOutput, pk: Any) -> int:
-    """Wait for the end, a stop or a pause; return 0 if done and no entry failed again."""
+    """Wait until a redrive ends, stops or pauses; return 0 if it is done and none failed again."""
     output.note(f"Redrive {pk} continues if this command is interrupted.")
     with output.progress("Redriving") as progress:
         while (row := patiently(lambda: api.get(f"{PATH}/{pk}")))["state"] not in RESTING:

@@ -94,7 +94,7 @@ def _apps(project: DjangoProject) -> ByHand | None:
 
 
 def _is_listed(project: DjangoProject, name: str) -> bool:
-    """Return whether the settings list the app, or for `valkyr.APPS` or `PLUGINS`, their apps."""
+    """Return whether the settings list an app, all of `valkyr.APPS`, or any of `valkyr.PLUGINS`."""
     for source in project.settings:
         for node in ast.walk(source.tree):
             if isinstance(node, ast.Attribute) and ast.unparse(node) == name:

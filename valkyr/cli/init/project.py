@@ -137,7 +137,7 @@ class DjangoProject:
             yield from (inside / name for name in sorted(files) if name.endswith(".py"))
 
     def _with_starred(self, source: SourceFile) -> Iterator[SourceFile]:
-        """Yield the settings file and the files that it imports with `from … import *`."""
+        """Yield the settings file and, recursively, the files imported with `from … import *`."""
         yield source
         for node in source.tree.body:
             if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":

@@ -94,7 +94,7 @@ class ChangeForm(CanaryForm):
         self.fields["promote_hours"].show_hidden_initial = True
 
     def clean(self) -> dict[str, Any]:
-        """Return the data; without the promotion time if the user did not change it."""
+        """Return the data, without the promotion time if the user did not change it."""
         data: dict[str, Any] = super().clean()
         if "promote_hours" not in self.changed_data:
             data.pop("promote_hours", None)
@@ -102,7 +102,7 @@ class ChangeForm(CanaryForm):
 
 
 def _values(canary_id: Any) -> dict[str, Any]:
-    """Return a canary's values by field of the form."""
+    """Return a canary's values, keyed by form field."""
     canary = Canary.objects.only("percent", "stop", "promote_at").get(pk=canary_id)
     rule = figures.rule_of(canary) or NO_RULE
     return {

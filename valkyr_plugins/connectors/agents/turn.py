@@ -28,7 +28,7 @@ MAX_CORRECTIONS = 2
 
 
 class AgentTurnInputs(ModuleInputs):
-    """The model's answer, the results of the tools, and the results of the earlier turns."""
+    """The model's answer, the results of the tools, and the output of the previous turn."""
 
     answer: dict[str, Any] = Field(
         description="The output of `llm.chat`.", examples=["{{ tasks.model.output }}"]

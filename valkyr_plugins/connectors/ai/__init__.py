@@ -1,4 +1,4 @@
-"""Modules for language models, at any endpoint with OpenAI's protocol.
+"""Modules for language models, at any endpoint that supports OpenAI's protocol.
 
 The official client handles the protocol; Valkyr handles connections, timeouts, retries and costs.
 """

@@ -1,4 +1,4 @@
-"""The conversation of a step with a model: the messages, and options of the answer."""
+"""The conversation of a step with a model: the messages, and the options for the answer."""
 
 import base64
 import binascii
