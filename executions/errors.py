@@ -20,7 +20,7 @@ class ValkyrError(Exception):
 
 
 class NotFound(ValkyrError):
-    """The object does not exist, or is not in your workspaces. Check its id."""
+    """The object does not exist, or is not in your workspaces. Check its ID."""
 
     code = "not_found"
 

@@ -1,8 +1,8 @@
 """The Celery app that sends and executes Valkyr's tasks, its queue names, and its broker.
 
-It is the app that was passed to `valkyr.configure_celery`, or otherwise Celery's current app. A
-queue has two names: in definitions and tables `io`, and at the broker `<QUEUE_PREFIX>io` or, in the
-cell `b`, `<QUEUE_PREFIX>b:io`, so that no worker receives messages of another cell. Queues in
+The app is the one that was passed to `valkyr.configure_celery`, or otherwise Celery's current app.
+A queue has two names: in definitions and tables `io`, and at the broker `<QUEUE_PREFIX>io` or, in
+the cell `b`, `<QUEUE_PREFIX>b:io`, so that no worker receives messages of another cell. Queues in
 `CELERY_QUEUES` are the app's own, without QUEUE_PREFIX: `images`, or `b:images` for steps of the
 cell `b`.
 """
@@ -174,7 +174,7 @@ def shared_among(names: Iterable[str]) -> list[str]:
 
 
 def counts_chords() -> bool:
-    """Return whether the app's result backend is Valkyr's, which does not wait for results."""
+    """Return whether the result backend is Valkyr's, which counts chords without subscriptions."""
     return CHORD_COUNTERS in str(celery_app().conf.result_backend)
 
 
@@ -196,7 +196,7 @@ def broker_priority(priority: int) -> int:
 
 
 def own_addresses() -> list[str]:
-    """Return the URLs of the app's broker and result backend, and of the Redis for counters."""
+    """Return the URLs of the app's broker and result backend, and of the web processes' Redis."""
     conf = celery_app().conf
     found: list[Any] = [conf.broker_read_url, conf.broker_write_url, conf.result_backend]
     texts = [text for one in found for text in (one if isinstance(one, list | tuple) else [one])]
@@ -204,7 +204,7 @@ def own_addresses() -> list[str]:
 
 
 def redis_url() -> str:
-    """Return the URL of the Redis for web processes' shared counters; "" if there is none."""
+    """Return the URL of the Redis that web processes share; "" if there is none."""
     if given := settings().redis_url:
         return given
     url = broker_url()

@@ -33,7 +33,7 @@ class PeriodicTask(TypedDict):
 
 
 class ApiConfig(AppConfig):
-    """An app with operations of the API: the engine's three apps, and plugins."""
+    """An app that can add operations to the API: one of the engine's three apps, or a plugin."""
 
     # The type in our migrations, whatever the project's DEFAULT_AUTO_FIELD.
     default_auto_field = "django.db.models.BigAutoField"

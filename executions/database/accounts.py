@@ -85,7 +85,7 @@ def _copy_row(account: Any, model: Any) -> None:
 
 
 def connect() -> None:
-    """Connect the signals that make and update copies, if a Valkyr database lacks the originals."""
+    """Connect signals that keep copies in sync, if a Valkyr database lacks the originals."""
     if not any(_apart(ours) for ours in aliases()):
         return
     pre_save.connect(_before_ours, dispatch_uid=f"{__name__}.before")

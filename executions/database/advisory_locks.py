@@ -92,7 +92,7 @@ TRY_TO_HOLD = "SELECT pg_try_advisory_xact_lock(hashtextextended(%s, %s))"
 
 
 def hold(job: AdvisoryLock, subject: str) -> None:
-    """Wait for the job's lock on a subject; this transaction holds it until it ends."""
+    """Wait for the job's lock on a subject; the lock is held until this transaction ends."""
     with connection.cursor() as cursor:
         cursor.execute(HOLD, [subject, job])
 

@@ -23,7 +23,7 @@ class CurrentTransaction(Func):
 
 
 class Deadline(Func):
-    """The database's time plus a number of seconds (a column or value); NULL without a number."""
+    """The database's time plus a number of seconds (a column or value); NULL if that is NULL."""
 
     template = "clock_timestamp() + (%(expressions)s) * interval '1 second'"
     output_field = DateTimeField()

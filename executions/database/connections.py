@@ -1,4 +1,4 @@
-"""The addresses of the databases with the engine's tables, and separate sessions in them."""
+"""Find the addresses of Valkyr's databases, and open separate sessions in the databases."""
 
 from typing import Any
 from urllib.parse import quote

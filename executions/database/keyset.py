@@ -57,7 +57,7 @@ class KeysetOrder:
         return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
     def rows(self, rows: QuerySet[M], cursor: str | None) -> QuerySet[M]:
-        """Return the rows after the cursor (all for None), in this order. Raises InvalidCursor."""
+        """Return the rows after the cursor (all rows if None), in order. Raises InvalidCursor."""
         if cursor:
             rows = rows.filter(self._after(self.values(rows, cursor)))
         return rows.order_by(*self.ordering)

@@ -207,7 +207,7 @@ class Router:
 
 
 def _of_row(row: Any) -> str:
-    """Return the alias of a row's database; "" without cells, or if the row is not Valkyr's."""
+    """Return the alias of a row's database; "" without cells, or if it is not one of Valkyr's."""
     found = row._state.db if row is not None and valkyr_settings().cells else None
     return found if found in aliases() else ""
 

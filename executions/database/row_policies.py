@@ -37,7 +37,7 @@ class RowPolicy:
         return hashlib.sha256(made.encode()).hexdigest()
 
     def statements(self) -> Iterator[str]:
-        """Yield the statements that create the table's policies, or replace existing ones."""
+        """Yield the statements that create or replace the table's policies and enable them."""
         table = _quoted(self.table)
         for name in (EVERYBODY, RESTRICTION):
             yield f"DROP POLICY IF EXISTS {name} ON {table}"

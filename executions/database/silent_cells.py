@@ -69,7 +69,7 @@ def _limited(seconds: float) -> Iterator[None]:
 
 
 def connect() -> None:
-    """With cells, apply the limit to each new connection to one of Valkyr's databases."""
+    """With cells, limit the waits of each new connection to one of Valkyr's databases."""
     connection_created.connect(_connected, dispatch_uid="executions.database.silent_cells")
 
 

@@ -26,7 +26,7 @@ def hurried() -> Iterator[None]:
 
 
 def soon(query: Callable[[], T]) -> T | None:
-    """Return the query's result; None if the query fails or takes longer than 1.5 s."""
+    """Return the query's result; None if one of its statements fails or takes more than 1.5 s."""
     try:
         with hurried():
             return query()

@@ -275,7 +275,7 @@ class _Compiler:
         return render
 
     def _parts(self, text: str, pointer: Pointer) -> list[str | Expression]:
-        """Return the valid parts of a string, and report the problems of the invalid parts."""
+        """Return a string's parts, with "" for each invalid part; report the problems."""
         parts: list[str | Expression] = []
         try:
             parts += [

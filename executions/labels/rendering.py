@@ -36,7 +36,7 @@ class RenderedLabels:
 
 
 def render_all(labels: Sequence[LabelTemplate], payload_list: Sequence[Any]) -> RenderedLabels:
-    """Return the labels of each payload's execution; an invalid label is omitted, not an error."""
+    """Return the labels of each payload's execution; invalid labels are omitted and reported."""
     if not labels:
         return RenderedLabels([None] * len(payload_list))
     problems: dict[str, str] = {}

@@ -60,7 +60,7 @@ class Feed(Protocol):
     """Reads the states of one kind of object in a thread; keeps no state between two calls."""
 
     def changes(self, ids: Sequence[UUID], since: int) -> dict[UUID, News]:
-        """Return the news of each object by ID: the rows written since the cursor.
+        """Return the news of each object, keyed by ID: the rows written since the cursor.
 
         Unchanged objects are left out.
         """

@@ -56,7 +56,7 @@ MOST = 10_000
 
 
 class RowFingerprints:
-    """Fingerprints of rows by ID; the oldest fingerprints are dropped first."""
+    """Fingerprints of rows, keyed by ID; the oldest fingerprints are dropped first."""
 
     def __init__(self) -> None:
         """Start with no fingerprints."""

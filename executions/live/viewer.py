@@ -89,7 +89,7 @@ class Viewer:
         return True
 
     def close(self) -> None:
-        """Accept no further frames; the frames in the queue can still be read."""
+        """End the stream: `next` returns the frames in the queue, then raises StreamEnded."""
         self.open = False
         self._news.set()
 

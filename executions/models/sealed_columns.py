@@ -99,6 +99,6 @@ class SealedText(SealedColumnMixin, PlainText):
 
 
 class BlankedText(SealedColumnMixin, ShortText):
-    """A column of text that SQL compares and many rows share; empty if payloads are sealed."""
+    """A text column whose values SQL compares and many rows share; empty if payloads are sealed."""
 
     form = "blank"

@@ -191,7 +191,7 @@ class Event(models.Model):
 
 
 class RefusedMessage(models.Model):
-    """A message of a QUEUE trigger that could not start an execution: the trigger's dead letter."""
+    """A queue message for which a QUEUE trigger could not start an execution."""
 
     SEALED_BY = "trigger__workflow__workspace"
 

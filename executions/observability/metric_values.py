@@ -47,7 +47,7 @@ def port() -> int:
 
 
 def registry() -> CollectorRegistry:
-    """Return the registry with the counts of this process and of its pool's children."""
+    """Return the registry with the metrics of this process and of its pool's children."""
     if _folder is None:
         return REGISTRY
     gathered = CollectorRegistry()
@@ -63,7 +63,7 @@ def name_cell(family: Metric, cell: str) -> None:
 
 
 class OfThisCell(Collector):
-    """Collects the counts of this worker or beat; with cells, labels them with its own cell."""
+    """Collects the metrics of this worker or beat; with cells, labels them with its own cell."""
 
     def collect(self) -> Iterable[Metric]:
         """Yield all metric families; with cells, Valkyr's samples have the cell's label."""

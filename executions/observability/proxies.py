@@ -31,7 +31,7 @@ def read_networks(
 
 
 class Proxies:
-    """An ASGI middleware; `networks` are the networks of the trusted proxies."""
+    """ASGI middleware that finds the caller's address behind the trusted proxies (`networks`)."""
 
     def __init__(self, app: App, networks: Sequence[Network]) -> None:
         """Wrap `app`; proxies in `networks` may name the caller's address."""

@@ -1,4 +1,4 @@
-"""The database's clock, named statements, waits without a connection, and exclusive locks."""
+"""Access to Valkyr's database: transactions, statements, locks, time limits and the clock."""
 
 from executions import replica
 from executions.database import alias, connection, transaction

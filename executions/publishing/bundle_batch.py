@@ -138,7 +138,7 @@ def _created(
 def _versions(
     said: Sequence[BundledWorkflow], rows: dict[UUID, Workflow], actor: Actor, now: Any
 ) -> dict[UUID, WorkflowVersion]:
-    """Create the next version of each workflow; return the versions by the workflow's ID."""
+    """Create the next version of each workflow; return the versions, keyed by workflow ID."""
     newest = newest_numbers([one.id for one in said if one.exists])
     made = {}
     for one in said:

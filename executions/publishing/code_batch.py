@@ -159,7 +159,7 @@ def _number(rows: Sequence[_Written]) -> None:
 
 
 def _known(ids: Sequence[UUID], marks: Iterable[str]) -> dict[tuple[UUID, str], WorkflowVersion]:
-    """Return versions by workflow ID and checksum; the newest if several have the same checksum."""
+    """Return the newest version with each checksum, keyed by workflow ID and checksum."""
     if not ids:
         return {}
     rows = WorkflowVersion.objects.filter(
@@ -169,7 +169,7 @@ def _known(ids: Sequence[UUID], marks: Iterable[str]) -> dict[tuple[UUID, str], 
 
 
 def newest_numbers(ids: Sequence[UUID]) -> dict[UUID, int]:
-    """Return the number of the newest version by workflow ID, for workflows that have versions."""
+    """Return the newest version number of each workflow with versions, keyed by workflow ID."""
     if not ids:
         return {}
     rows = WorkflowVersion.objects.filter(workflow__in=ids).order_by()

@@ -57,7 +57,7 @@ Its statement replaces the default statement, so it must also read the tier's li
 
 
 def ceilings(workspace_id: UUID, user_id: Any = None) -> Ceilings:
-    """Return the limits of a workspace and of one principal in it. Uses one query."""
+    """Return the limits of a workspace and of one principal in it. Uses at most one query."""
     query = query_of(workspace_id, user_id)
     return query.read(ahead.fetch(query.statement))
 

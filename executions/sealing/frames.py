@@ -42,7 +42,7 @@ def seal(parts: Iterable[bytes], where: str, key: int) -> Iterator[bytes]:
 
 
 def is_framed(beginning: bytes) -> bool:
-    """Return whether a file with this beginning is in frames, of any version."""
+    """Return whether a file that begins with these bytes is sealed in frames, in any version."""
     return beginning.startswith(MAGIC)
 
 

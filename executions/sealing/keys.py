@@ -34,7 +34,7 @@ class Keys:
 
     @cached_property
     def aead(self) -> Aead:
-        """Return the AEAD that seals and opens values; a value's prefix has its key's ID."""
+        """Return the AEAD that seals and opens values; each sealed value contains its key's ID."""
         from tink import aead
 
         aead.register()

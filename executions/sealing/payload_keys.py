@@ -136,7 +136,7 @@ def with_key(rows: QuerySet[Any]) -> QuerySet[Any]:
 
 
 def of_executions(execution_ids: Iterable[UUID]) -> dict[UUID, int]:
-    """Return the current keys' IDs by execution ID, for workspaces that seal payloads.
+    """Return the current keys' IDs, keyed by execution ID, for workspaces that seal payloads.
 
     Uses one query.
     """

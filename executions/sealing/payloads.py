@@ -32,7 +32,7 @@ _FORM = re.compile(r"[0-9]{1,18}\.[A-Za-z0-9+/]+={0,2}")
 
 
 def place(execution_id: UUID | str, column: str, step_path: str = "") -> str:
-    """Return the text to which an envelope is bound: execution, step ("" if none) and column."""
+    """Return the text to which an envelope is bound: execution, step or run (or "") and column."""
     return f"{execution_id}|{step_path}|{column}"
 
 

@@ -27,7 +27,7 @@ UNDO_KIND = "undo"
 
 
 def compile_graph(resolved: Mapping[str, Any], workflow_id: UUID) -> Graph:
-    """Return the Graph of a published definition (see `resolve`). Raises ValueError for a cycle."""
+    """Return the Graph of a resolved definition (see `resolve`). Raises ValueError for a cycle."""
     settings = resolved["settings"]
     whole = _Whole(
         workflow_id, MappingProxyType(resolved["variables"]), settings["priority"], resolved["name"]

@@ -1,7 +1,7 @@
 """Plan the next steps of an execution from the states of all its steps.
 
-This module does no I/O. `plan` needs the rows of all steps; a worker that completes a step uses
-only `settle`.
+This module does no I/O. `plan` needs the facts of all steps. `settle` and `decide` need only the
+outcomes that a worker knows when it completes a step.
 """
 
 from collections import deque

@@ -35,7 +35,7 @@ def text(description: str, maximum: int, **more: Any) -> Schema:
 
 
 def slug(description: str, maximum: int = 100) -> Schema:
-    """Return the schema of an ID of letters, digits, _ and -, at most `maximum` characters."""
+    """Return the schema of an ID or slug: letters, digits, _ and -; up to `maximum` characters."""
     return text(description, maximum, pattern=SLUG)
 
 

@@ -27,7 +27,7 @@ Ids = tuple[Mapping[str, int], ...]
 
 
 def tasks_read(template: Template, ids: Ids) -> tuple[frozenset[int], frozenset[tuple[int, int]]]:
-    """Return indexes of the body's tasks that a template reads; (level, index) of outer tasks."""
+    """Return indexes of tasks whose results a template reads; (level, index) for outer tasks."""
     own: set[int] = set()
     outer: set[tuple[int, int]] = set()
     for reference in template.references:

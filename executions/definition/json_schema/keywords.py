@@ -68,7 +68,7 @@ def check_pattern(validator: Any, text: str, instance: Any, schema: Any) -> Iter
 def check_pattern_properties(
     validator: Any, patterns: Mapping[str, Any], instance: Any, schema: Any
 ) -> Iterator[Any]:
-    """Check `patternProperties`: yield errors of properties whose names match a pattern."""
+    """Check `patternProperties`: yield errors in the values whose names match a pattern."""
     if not isinstance(instance, dict):
         return
     for text, subschema in patterns.items():

@@ -82,7 +82,7 @@ def profile_of_process() -> Profile:
 
 
 class RenderBudget:
-    """The remaining limits of one rendering. Do not share it between threads."""
+    """The remaining limits of one or more renderings. Do not share it between threads."""
 
     __slots__ = (
         "_before", "_began", "_deadline", "_look_at", "_looked", "_profile", "_seconds", "memory",
@@ -124,7 +124,7 @@ class RenderBudget:
             self._look(units)
 
     def hold(self, size: int) -> None:
-        """Count bytes to build, and the work of reading them. Raises TooLarge or OutOfTime."""
+        """Count bytes to build, and the work of allocating them. Raises TooLarge or OutOfTime."""
         self.spend(size >> _PAGING)
         self.memory -= size
         if self.memory < 0:

@@ -117,7 +117,7 @@ def replace(budget: RenderBudget, text: str, old: str, new: str, count: int | No
 
 
 def string(budget: RenderBudget, value: Any) -> str:
-    """Apply the filter `string`: return text unchanged, and other values as limited JSON."""
+    """Apply the filter `string`: return text unchanged, and other values as JSON within limits."""
     return as_text(budget, value)
 
 

@@ -11,7 +11,7 @@ from executions.models import AuditSeal
 
 
 class Command(BaseCommand):
-    """Print a seal as `number:digest`: the newest seal, or the first seal from a time on."""
+    """Print a seal as `number:digest`: the newest seal, or the first seal at or after a time."""
 
     help = "Print the newest seal of the audit trail as number:digest."
 

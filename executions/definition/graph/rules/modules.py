@@ -224,7 +224,7 @@ def _problems_of_own_queue(
 
 
 def _unserved(queue: str, spec: ModuleSpec, limits: Limits) -> str:
-    """Return why no remote runner gets the module's steps from the queue; "" if one can."""
+    """Return why no remote runner can get a remote module's steps from the queue; otherwise, ""."""
     if not spec.remote or queue in limits.remote_queues:
         return ""
     return (
@@ -251,7 +251,7 @@ def _ours(spec: ModuleSpec) -> str:
 
 
 def credential_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
-    """Yield a problem for each of this body's modules that names a credential but takes none."""
+    """Yield a problem for each of this body's modules that names a credential but can use none."""
     for task in body.tasks:
         for module, _ in task.steps:
             yield from _not_taken(module)

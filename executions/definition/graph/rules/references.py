@@ -221,7 +221,7 @@ def template_problems(
 
 
 def bodies_by_task(reading: BodyReading) -> dict[str, BodyReading]:
-    """Return the body that contains each task; if an ID repeats, the first one from outside."""
+    """Return the body of each task, keyed by task ID; if an ID repeats, the outermost body."""
     found: dict[str, BodyReading] = {}
     level = [reading]
     while level:

@@ -107,7 +107,7 @@ SHOWN_TASKS = 20
 
 
 def order_problems(reading: BodyReading) -> Iterator[DefinitionProblem]:
-    """Yield a problem for each set of joined cycles, and for each task that only follows one."""
+    """Yield a problem for each set of connected cycles, and each task that only follows a cycle."""
     count, pairs = len(reading.tasks), reading.pairs
     stuck = set(range(count)) - set(topological_order(count, pairs))
     if not stuck:

@@ -1,4 +1,4 @@
-"""The request of a test run: its tasks, and the pinned results that replace tasks."""
+"""The request for a test run: its tasks, and the pinned results that replace tasks."""
 
 import json
 import re

@@ -29,7 +29,7 @@ class Read:
 
 
 def reads_of(task: TaskEntry) -> Iterator[Read]:
-    """Yield a task's reads of the tasks beside it, including reads in its undo and its body."""
+    """Yield a task's reads of tasks outside its body, including reads in its undo and its body."""
     inner: Collection[str] = task.body.by_id if task.body is not None else ()
     for module, _ in task.steps:
         later = module.spec.deferred if module.spec is not None else ()
