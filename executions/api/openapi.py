@@ -224,7 +224,7 @@ def _shorter_names(result: Json) -> Json:
 
 
 def _plainer(part: Any) -> Any:
-    """Return part of the document without each `oneOf` that contains {}: null matches it twice."""
+    """Remove each `oneOf` that contains {} from `part`: null would match two alternatives."""
     if isinstance(part, list):
         return [_plainer(item) for item in part]
     if not isinstance(part, dict):
