@@ -224,7 +224,7 @@ def _shorter_names(result: Json) -> Json:
 
 
 def _plainer(part: Any) -> Any:
-    """Remove each `oneOf` that contains {} from `part`: null would match two alternatives."""
+    """Return `part` without any `oneOf` that contains {}: null would match two of its schemas."""
     if isinstance(part, list):
         return [_plainer(item) for item in part]
     if not isinstance(part, dict):
