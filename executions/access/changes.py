@@ -74,7 +74,7 @@ def needs(change: AccessChange) -> Iterator[Need]:
 
 
 def operators_powers(change: AccessChange) -> list[Power]:
-    """Return the powers that a change needs; for overrides, those required without AUTHOR."""
+    """Return the powers that a change needs; for overrides, what users without AUTHOR need."""
     return list(dict.fromkeys(power for need in needs(change) for power in need.either[-1]))
 
 

@@ -27,7 +27,7 @@ def seen_workspaces(user: User) -> tuple[QuerySet[Workspace], Reach]:
 
 
 def is_root(user: User) -> bool:
-    """Return whether the caller may change the installation: a superuser without an API token."""
+    """Return whether the caller may change the installation: a superuser who used no API token."""
     person: Any = user
     limited = getattr(user, "token_limits", None) is not None
     return bool(person.is_active and getattr(person, "is_superuser", False)) and not limited

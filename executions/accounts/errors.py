@@ -10,7 +10,7 @@ class Taken(ValkyrError):
 
 
 class InUse(ValkyrError):
-    """The object is still in use. Remove what uses it first."""
+    """The object is still in use. First remove the objects that use it."""
 
     code = "in_use"
 

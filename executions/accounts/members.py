@@ -118,7 +118,7 @@ def remove_member(membership_id: UUID, *, actor: Actor, reason: str = "") -> Non
 
 
 def _delete(membership: Membership, actor: Actor, reason: str) -> None:
-    """Delete a membership, the user's tokens and shares in its workspace; write the audit row."""
+    """Delete a membership and the user's shares, revoke the tokens, and write the audit row."""
     # First, because `grants.give` locks the membership: no share is added after this.
     Membership.objects.filter(pk=membership.pk).delete()
     tokens = ApiToken.objects.filter(

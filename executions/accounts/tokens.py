@@ -79,7 +79,7 @@ def _base62(number: int, length: int) -> str:
 
 
 def visible_tokens(user: User) -> QuerySet[ApiToken]:
-    """Return tokens of the caller's workspaces: the caller's own, and all in administered ones."""
+    """Return the caller's tokens in the caller's workspaces and all tokens of administered ones."""
     reach = reach_of(user)
     own = Q(user_id=user.pk, workspace__in=list(reach.members))
     administered = Q(workspace__in=reach.workspaces(Action.ADMINISTER))

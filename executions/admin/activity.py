@@ -274,7 +274,7 @@ HEADERS = (lazy("When"), lazy("Actor"), lazy("Via"), lazy("Action"), lazy("Reaso
 
 
 def done_to(pk: Any) -> PageSection:
-    """Return a section with the newest rows of the audit trail about the object with this ID."""
+    """Return a section with the newest 20 rows of the audit trail about the object with this ID."""
     rows = Activity.objects.filter(object_id=str(pk)).order_by("-created_at", "-id")
     found = rows.only("created_at", "actor_name", "via", "action", "reason")[:SHOWN]
     return PageSection(

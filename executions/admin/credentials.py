@@ -198,7 +198,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
         return super().get_form(request, obj, change, **kwargs)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        """Return inputs for users who may change the credential, and facts for other users."""
+        """Return facts and, for users who may create or change the credential, inputs."""
         inputs = inputs_of(_form(request, obj))
         if obj is None:
             return [

@@ -187,7 +187,7 @@ def _trigger(row: WorkflowExecution) -> SafeString | str:
 
 
 def _slot(row: WorkflowExecution) -> str:
-    """Return the state of the execution's capacity slot; "" in the usual state."""
+    """Return the state of a running or paused execution's slot if it is not HELD; otherwise ""."""
     usual = row.place == CapacityState.HELD or row.state not in ACTIVE
     return "" if usual else str(CapacityState(row.place).label)
 

@@ -141,7 +141,7 @@ def _period(text: str) -> tuple[datetime, datetime] | None:
 
 
 def id_bounds(request: HttpRequest) -> tuple[UUID, UUID]:
-    """Return the lower and upper bounds that the URL's filters by age and by end set for IDs."""
+    """Return lower and upper bounds for IDs, from the URL's filters by age and by end time."""
     age, period = AGES.get(request.GET.get("since", "")), _period(request.GET.get("ended", ""))
     return (
         first_id_at(timezone.now() - age[1]) if age else UUID(int=0),
@@ -174,7 +174,7 @@ class VersionKindFilter(KindFilter):
 
 
 class WorkflowFilter(SimpleListFilter):
-    """Filter by workflow; choices are the first 100 active visible workflows, ordered by name."""
+    """Filter by workflow; choices are the first 100 visible unarchived workflows by name."""
 
     title = lazy("workflow")
     parameter_name = "workflow"

@@ -114,7 +114,7 @@ def between(start: datetime | None, end: datetime | None) -> str:
 
 
 def copyable(value: Any) -> SafeString | str:
-    """Return a full ID in monospace, with a button that copies it; a dash if there is no ID."""
+    """Return a value in monospace, with a button that copies it; a dash if it is empty."""
     if not value:
         return EMPTY
     return format_html(
@@ -171,7 +171,7 @@ def filled(template: str, name: str, value: Any) -> str:
 
 
 def trace(trace_id: str) -> str:
-    """Return the URL of a trace (VALKYR_TRACE_URL); "" if the ID or an HTTP URL is missing."""
+    """Return the URL of a trace; "" if the ID is empty or VALKYR_TRACE_URL is not an HTTP URL."""
     return filled(valkyr_settings().trace_url, "trace_id", trace_id)
 
 

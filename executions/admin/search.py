@@ -43,7 +43,7 @@ FINDERS: list[Finder] = []
 
 
 def visible(request: HttpRequest, model: type[Model]) -> QuerySet[Any]:
-    """Return the model's rows that the user may see in the admin; none if there is no such page."""
+    """Return the rows that the user may see in the admin; none if the model is not registered."""
     if not admin.site.is_registered(model):
         return model._default_manager.none()
     page: Any = admin.site.get_model_admin(model)

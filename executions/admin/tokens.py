@@ -181,7 +181,7 @@ class ApiTokenAdmin(OperatingAdmin, FactAdmin):
     empty_text = lazy("No API tokens. Create one for each program with “New token…”.")
 
     def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Power) -> QuerySet[Any]:
-        """Return the user's own tokens, and the tokens of workspaces that the user administers."""
+        """Return the user's tokens and those of administered workspaces; superusers get all."""
         if is_superuser(request):
             return rows
         return rows.filter(pk__in=tokens.visible_tokens(request.user).values("pk"))

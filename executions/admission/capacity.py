@@ -34,7 +34,7 @@ BATCH = 100
 class Admitted:
     """An execution that this transaction admits.
 
-    `fresh` says that it has not run before.
+    If `fresh`, it has not run before.
     """
 
     execution_id: UUID

@@ -105,7 +105,7 @@ def render(rule: Concurrency, payload: Any, budget: RenderBudget | None = None) 
 
 
 def lock(keys: Collection[ConcurrencyKey]) -> None:
-    """Lock the keys until the transaction ends, before any execution is locked."""
+    """Lock the keys until the transaction ends. Call this before any execution is locked."""
     if keys:
         statements.fetch("lock_keys", {"numbers": sorted({_number(key) for key in keys})})
 

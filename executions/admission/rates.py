@@ -129,7 +129,7 @@ def of_sign_in(address: str, name: str | None) -> list[Rate]:
 
 
 def network_of(address: str) -> str:
-    """Return an IPv6 address's /64 network, an IPv4 address (even if mapped), or other text."""
+    """Return the /64 network of an IPv6 address, or the mapped IPv4 address; keep other text."""
     try:
         found = ip_address(address)
     except ValueError:

@@ -189,7 +189,7 @@ def _workspace(user: User, pk: UUID, power: Action) -> Workspace:
 
 
 def readable(user: User, workspace: Workspace, *, installation: bool) -> list[BundleKind]:
-    """Return the kinds that the caller may export, with the installation's if `installation`."""
+    """Return the kinds that the caller may export; the installation's only if `installation`."""
     powers = require(user, workspace.pk, Action.VIEW)
     root = installation and is_root(user)
     return [

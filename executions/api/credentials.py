@@ -183,7 +183,7 @@ class CredentialList(Endpoint):
         parameters=[CredentialQuery],
     )
     def get(self, request: Request) -> Response:
-        """List the credentials of your workspaces with their types and fields, newest first."""
+        """List your workspaces' credentials with their types and field names, newest first."""
         query = self.query(CredentialQuery)
         found = narrowed(visible(self.user, rows(), to_read(self.user)), query, FILTERS)
         listed = page(request, found, query)

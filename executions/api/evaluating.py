@@ -71,7 +71,7 @@ class EvaluateTemplate(Endpoint):
         "evaluateTemplate", "Workflow", {200: Evaluated}, request=Evaluation, errors=[403, 404]
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Return the value of a template for the given data, within the limits of web requests.
+        """Return a template's value for given data, within web requests' time and size limits.
 
         Nothing is stored. The template reads only the data in the request.
         """

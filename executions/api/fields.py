@@ -180,7 +180,7 @@ LARGEST_KEY = {True: 2**63 - 1, False: 2**31 - 1}
 
 
 def shown_user_id(**options: Any) -> Field:
-    """Return a field that shows an account's key, with the type of the project's account model."""
+    """Return a field that shows an account's key, in the type of the project's account keys."""
     key = key_field()
     if isinstance(key, models.IntegerField):
         return serializers.IntegerField(**options)

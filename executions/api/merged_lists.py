@@ -89,7 +89,7 @@ def merged(
 
 
 def _without_gone(answer: Response, part: ListPart, of: str) -> ListPart:
-    """Remove the rows of workspaces that left the database `of`; return the part without them."""
+    """Remove from `answer` the rows of workspaces that left `of`; return the part without them."""
     kept = [
         (key, row)
         for key, row in zip(part.keys, answer.data, strict=True)

@@ -177,6 +177,6 @@ class WorkflowTemplates(Endpoint):
         parameters=[IF_NONE_MATCH],
     )
     def get(self, request: Request) -> Response:
-        """List the examples that can be published here unchanged, sorted by name."""
+        """List the single-file examples that can be published here unchanged, sorted by name."""
         told = WorkflowTemplate(samples(), many=True).data
         return etags.unless_known(request, told, fresh=FRESH)

@@ -224,7 +224,7 @@ def _shorter_names(result: Json) -> Json:
 
 
 def _plainer(part: Any) -> Any:
-    """Return part of the document without each `oneOf` that contains {}: null matches it twice."""
+    """Return `part` without any `oneOf` that contains {}: null would match two of its schemas."""
     if isinstance(part, list):
         return [_plainer(item) for item in part]
     if not isinstance(part, dict):

@@ -192,7 +192,7 @@ class StartByQueue(Endpoint):
         parameters=[KEY],
     )
     def post(self, request: Request) -> Response:
-        """Accept an execution; 404 for a workflow that is not in the given workspace."""
+        """Start an execution. Returns 404 if the workflow is not in the given workspace."""
         given = self.body(QueuedStart)
         pk = given["workflowDefinitionId"]
         found, member = startable(pk, self.user)

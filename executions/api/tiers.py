@@ -27,7 +27,7 @@ from executions.quotas.counting import Window
 
 
 def seen_tiers(user: User) -> QuerySet[Tier]:
-    """Return the tiers of the caller's workspaces; all tiers for a superuser without a token."""
+    """Return the tiers of the caller's workspaces; all tiers for a superuser who used no token."""
     if is_root(user):
         return Tier.objects.all()
     return Tier.objects.filter(pk__in=seen_workspaces(user)[0].values("tier_id"))

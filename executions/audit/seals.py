@@ -23,7 +23,7 @@ LAST_ID = UUID(int=2**128 - 1)
 
 @dataclass(frozen=True, slots=True)
 class SealingResult:
-    """The numbers of links and rows that one run of the duty added, and the new head, if any."""
+    """The numbers of links and rows that were added to the chain, and the new head, if any."""
 
     links: int
     rows: int

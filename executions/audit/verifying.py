@@ -1,8 +1,8 @@
 """Verify the audit trail against its hash chain, and the chain against exported heads.
 
-Links are read in their order and rows in ID order, which are nearly the same. Each row is matched
-with its leaf; the few unmatched rows and leaves are kept in memory. So two scans along primary keys
-verify a trail of any length in limited memory.
+Links are read in number order and rows in ID order; the two orders are nearly the same. Each row is
+matched with its leaf; the few unmatched rows and leaves are kept in memory. So two scans along
+primary keys verify a trail of any length in limited memory.
 """
 
 from collections.abc import Collection, Iterator

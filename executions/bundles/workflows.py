@@ -61,8 +61,8 @@ class LiveWorkflow:
     def exported(self) -> dict[str, Any] | None:
         """Return the document for a file; None for a workflow that was never published.
 
-        The document is the draft, which has the latest layout, unless the draft would run
-        differently from the published version.
+        The document is the draft, which has the latest layout. If the draft would run differently
+        from the published version, the document is the published version.
         """
         if self.source is None:
             return None

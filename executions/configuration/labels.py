@@ -17,7 +17,7 @@ ENGINE = ("executions", "runners", "dlq")
 
 
 def label(package: str) -> str:
-    """Return the label of the engine's app that is this package; return other names unchanged."""
+    """Return the app label of one of the engine's packages; return other names unchanged."""
     return _labels().get(package, package) if package in ENGINE else package
 
 

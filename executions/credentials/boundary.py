@@ -123,7 +123,7 @@ def plain_host(host: str) -> str:
 
 
 def module_pattern(text: str) -> str:
-    """Return the text if it is a module's type, `stripe.*` or `*`. Raises ValueError otherwise."""
+    """Return a module's type, a family such as `stripe.*`, or `*` unchanged. Raises ValueError."""
     if text == ANY or all(_is_word(word) for word in text.removesuffix(".*").split(".")):
         return text
     raise ValueError(

@@ -144,7 +144,7 @@ def reseal(
 
 
 def _batches(column: SealedColumn, primary: int) -> Iterator[tuple[int, list[str]]]:
-    """Reseal values in ID order; yield each batch's number resealed, and unreadable rows' IDs."""
+    """Reseal values in ID order; per batch, yield the number resealed and unreadable rows' IDs."""
     last: Any = None
     while True:
         with transaction.atomic():

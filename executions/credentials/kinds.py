@@ -48,7 +48,7 @@ class CredentialType:
     `hosts` and `modules` are its suggested boundary; if `address` names a field with a URL, that
     URL's host is suggested.
 
-    `optional` fields may be left out. `check` finds values that do not fit together. With an
+    `optional` fields may be left out. `check` yields further problems with the fields. With an
     `issuer`, steps do not receive the fields but the short-lived values that the issuer returns.
     `rotates` says whether issuing values replaces a secret in the fields: then only one process at
     a time may request values. `connected`, given the names of the fields, says whether a person has
@@ -187,14 +187,14 @@ def checked_changes(
 
 
 def checked_whole(kind: str, fields: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
-    """Yield the problems of fields that do not fit together, found by the type's own check."""
+    """Yield the problems that the type's own check finds in the fields."""
     check = KINDS[kind].check if kind in KINDS else None
     if check is not None:
         yield from check(fields)
 
 
 def refuse_whole(kind: str, fields: Mapping[str, Any]) -> None:
-    """Raise InvalidCredential if the type's own check finds fields that do not fit together."""
+    """Raise InvalidCredential if the type's own check finds problems in the fields."""
     _refuse(list(checked_whole(kind, fields)))
 
 
