@@ -1,4 +1,4 @@
-"""A started execution as code sees it: its state, its output, and how to cancel it."""
+"""The handle of a started execution, with which code reads its state and output or cancels it."""
 
 import asyncio
 import time

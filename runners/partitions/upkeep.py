@@ -188,7 +188,7 @@ def drop(old: RunPartition, *, attempts: int = SOON) -> bool:
 
 
 def drop_detached() -> int:
-    """Drop partitions that a process had detached when it ended; return how many."""
+    """Drop the partitions that an interrupted process detached but did not drop; count them."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT c.relname FROM pg_class c WHERE c.relkind = 'r' AND NOT c.relispartition"

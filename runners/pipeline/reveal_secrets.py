@@ -225,8 +225,8 @@ def filled(
     """Reveal inputs for a remote runner, as `revealed` does, at the places from `secret_places`.
 
     Nothing is rendered. The engine cannot check where a remote runner sends the values, so each
-    credential specifies whether remote runners may receive it. Raises the errors of `revealed`,
-    except TemplateError.
+    credential specifies whether remote runners may receive it. Raises the errors of `revealed`;
+    SecretNotIssued is for short-lived values. Raises ValueError if `fill` does.
     """
     asking = _asking(data, step, inputs, run_id, attempt, remote=True)
     opened = _read(data, step, asking)
