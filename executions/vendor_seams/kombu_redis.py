@@ -50,7 +50,7 @@ SENTINEL_SECONDS = 1.0
 
 
 class QoS(transport.QoS):
-    """Tracks a worker's messages until their acknowledgement, even if Redis rejects it."""
+    """Tracks a worker's messages; one whose acknowledgement Redis rejects is no longer counted."""
 
     def ack(self, delivery_tag: str) -> None:
         """Acknowledge a message; if Redis rejects this, raise, but stop counting the message."""

@@ -188,7 +188,7 @@ def drop(old: RunPartition, *, attempts: int = SOON) -> bool:
 
 
 def drop_detached() -> int:
-    """Drop the partitions that an interrupted process detached but did not drop; count them."""
+    """Drop partitions that an interrupted process had detached; return how many."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT c.relname FROM pg_class c WHERE c.relkind = 'r' AND NOT c.relispartition"
