@@ -43,7 +43,7 @@ class SealedColumn:
         return f"{self.model._meta.label}.{self.value}"
 
     def count(self) -> Counter[int]:
-        """Return the number of values that each key seals, by the key's ID. Uses one query."""
+        """Return the number of values that each key seals, keyed by key ID. Uses one query."""
         rows = self.model._default_manager.values_list(self.key).annotate(many=Count("*"))
         return Counter(dict(rows.order_by()))
 
