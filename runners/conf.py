@@ -148,5 +148,5 @@ def pool() -> str:
 
 
 def worker_name() -> str:
-    """Return the name of this process's worker, as leases hold it; "" without a worker."""
+    """Return the name of this process's worker, as leases store it; "" if it has no worker."""
     return os.environ.get("RUNNER_ID", "")[:LONGEST_NAME]

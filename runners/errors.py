@@ -1,4 +1,4 @@
-"""Errors with which a worker stops the work on a segment; runs' rows record failed steps."""
+"""Errors that make a worker stop work on a segment; the rows of runs record failed steps."""
 
 
 class LeaseLost(Exception):

@@ -31,7 +31,7 @@ from executions.sealing.keys import Keys, new_keys, opened_keys, sealed_keys, wi
 
 @dataclass(frozen=True, slots=True)
 class SealedColumn:
-    """A column of values that are sealed for `place_of(row, value)`, and the column of key IDs."""
+    """A column of values sealed for `place_of(row, value)`, and the column with their key IDs."""
 
     model: type[Model]
     value: str = "sealed"
@@ -43,7 +43,7 @@ class SealedColumn:
         return f"{self.model._meta.label}.{self.value}"
 
     def count(self) -> Counter[int]:
-        """Return the number of values that each key seals, by the key's ID. Uses one query."""
+        """Return the number of values that each key seals, keyed by key ID. Uses one query."""
         rows = self.model._default_manager.values_list(self.key).annotate(many=Count("*"))
         return Counter(dict(rows.order_by()))
 
@@ -56,7 +56,7 @@ _columns = [SealedColumn(Credential), SealedColumn(KeptAnswer), SealedColumn(Pay
 
 
 def register(column: SealedColumn) -> None:
-    """Register a column, in `AppConfig.ready`; keys for unregistered columns may be removed."""
+    """Register a column. Call this in `AppConfig.ready`, or keys in use may be removed."""
     if column not in _columns:
         _columns.append(column)
 

@@ -93,7 +93,7 @@ def _schedules() -> Iterator[Trigger]:
 
 
 def differs(trigger: Trigger, entry: PeriodicTask | None) -> bool:
-    """Return whether the trigger must follow a change of its entry, such as a deletion."""
+    """Return whether the trigger must follow a change to its entry, such as a deletion."""
     if entry is None:
         return trigger.enabled
     if entry.enabled != trigger.enabled or refusal(entry) is not None:

@@ -88,7 +88,7 @@ class Schedule:
         return _locals(croniter(self.text, self._wall(after) - back - SECOND), forwards=True)
 
     def _before(self, until: datetime, back: timedelta) -> Iterator[datetime]:
-        """Yield local times of the schedule, backwards from the last time possible at `until`."""
+        """Yield local times backwards, from the last that may be at or before `until`."""
         return _locals(croniter(self.text, self._wall(until) + back + SECOND), forwards=False)
 
     def _instants(self, local: datetime, every_hour: bool) -> tuple[datetime, ...]:

@@ -1,4 +1,4 @@
-"""A started execution as code sees it: its state, its output, and how to cancel it."""
+"""The handle of a started execution, with which code reads its state and output or cancels it."""
 
 import asyncio
 import time
@@ -89,7 +89,7 @@ class Handle:
         lifecycle.cancel(self.id, actor=ACTOR, reason=reason)
 
     def __await__(self) -> Generator[Any, None, Any]:
-        """Return the output after the end; between checks, no thread or connection is held."""
+        """Wait for the end, then return the output; the wait holds no thread or connection."""
         return self._awaited().__await__()
 
     async def _awaited(self) -> Any:

@@ -26,7 +26,7 @@ def listen(consumer: Any, name: str, queue: Queue, hear: Callable[..., None]) ->
 
 
 def full(consumer: Any) -> bool:
-    """Return whether the worker has reached the broker's limit of unacknowledged messages."""
+    """Return whether the worker holds as many messages as the broker gives it at a time."""
     most = consumer.qos.value
     return bool(most) and len(state.reserved_requests) >= most
 

@@ -18,14 +18,14 @@ from django.db import connections
 
 @cache
 def code() -> CodeType:
-    """Return the code of the settings' module, which is read once, before a fork."""
+    """Return the code of the settings module, which is read once, before a fork."""
     loader: Any = import_module(settings.SETTINGS_MODULE).__loader__
     found: CodeType = loader.get_code(settings.SETTINGS_MODULE)
     return found
 
 
 def read_again() -> None:
-    """Execute the settings' module with the current environment; no connection may be open."""
+    """Execute the settings module with the current environment; no connection may be open."""
     module = import_module(settings.SETTINGS_MODULE)
     exec(code(), vars(module))  # noqa: S102 - as `importlib.reload` does
     for name in filter(str.isupper, dir(module)):

@@ -50,7 +50,7 @@ SENTINEL_SECONDS = 1.0
 
 
 class QoS(transport.QoS):
-    """Tracks a worker's messages until their acknowledgement, even if Redis rejects it."""
+    """Tracks a worker's messages; one whose acknowledgement Redis rejects is no longer counted."""
 
     def ack(self, delivery_tag: str) -> None:
         """Acknowledge a message; if Redis rejects this, raise, but stop counting the message."""
@@ -82,7 +82,7 @@ def sentinel_kwargs(given: dict[str, Any] | None) -> dict[str, Any]:
 
 
 class ChannelChanges:
-    """Changes of a channel: it reports a lost connection, finds its queues and keeps one client."""
+    """Changes to a channel: it reports a lost connection, finds its queues and keeps one client."""
 
     QoS = QoS
     connection: Any
@@ -97,7 +97,7 @@ class ChannelChanges:
         return given
 
     def _create_client(self, asynchronous: bool = False) -> Any:
-        """Return a client of the channel's connections; it is reused until these change."""
+        """Return a client; a synchronous one is reused until the connection pool changes."""
         if asynchronous:
             return super()._create_client(asynchronous=True)  # type: ignore[misc]
         if self._kept is None or self._kept.connection_pool is not self.pool:

@@ -20,7 +20,7 @@ from prometheus_client.registry import REGISTRY
 
 
 def keep_in_files(folder: Path, identify: Callable[[], str]) -> None:
-    """Count in files of this folder, one per result of `identify`; forget all earlier counts."""
+    """Store counts in files of this folder that `identify` names; forget all earlier counts."""
     made = [one for one in REGISTRY._collector_to_names if isinstance(one, MetricWrapperBase)]
     for metric in filter(MetricWrapperBase._is_parent, made):
         metric.clear()

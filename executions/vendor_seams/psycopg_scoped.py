@@ -153,7 +153,7 @@ class _ScopedExecution:
         return self
 
     def executemany(self, query: Any, params_seq: Any, **options: Any) -> None:
-        """Execute a query for many parameters as the cursor does, after the due commands."""
+        """Execute a query for each set of parameters as the cursor does, after the due commands."""
         run: Any = super().executemany  # type: ignore[misc]
         if self.connection.pgconn.pipeline_status != PipelineStatus.OFF:
             run(query, params_seq, **options)

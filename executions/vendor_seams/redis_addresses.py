@@ -24,7 +24,7 @@ _known: dict[tuple[str, int], tuple[str, float]] = {}
 
 
 class AddressedConnection(Connection):
-    """A connection that first tries the address of one that succeeded in the last ten seconds."""
+    """A connection that, for ten seconds, first tries the address of the last successful one."""
 
     def _connect(self) -> socket.socket:
         name = self.host

@@ -12,6 +12,6 @@ from django.http import HttpRequest
 
 
 def django_request(request: Any) -> HttpRequest:
-    """Return the request as Django made it: its body unread, its user from the session."""
+    """Return the Django request that REST framework wraps, with its raw body and its session."""
     found: HttpRequest = request._request
     return found

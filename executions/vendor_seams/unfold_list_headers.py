@@ -17,7 +17,7 @@ KEPT = "_headers_of_page"
 
 
 def build_headers_once() -> None:
-    """Make Unfold keep the headers of a page. A second call changes nothing."""
+    """Make Unfold build the headers of a list page once. A second call changes nothing."""
     from unfold.templatetags import unfold_list
 
     build: Callable[[Any], Iterable[dict[str, Any]]] = unfold_list.result_headers

@@ -1,4 +1,4 @@
-"""The admin of approvals: lists pending approvals by default, with buttons to decide on them."""
+"""The admin of approvals. It lists pending approvals by default, with buttons to decide on them."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -163,7 +163,7 @@ class ApprovalAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("approvers"))
     def who(self, row: Approval) -> str:
-        """Return the names of the approvers; if there are none, a phrase for every operator."""
+        """Return the names of the approvers; if there are none, a description of all operators."""
         return marks.clipped(", ".join(row.approvers) or ANYBODY, 60)
 
     @display(description=lazy("requested"))

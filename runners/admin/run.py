@@ -401,7 +401,7 @@ def state_of(row: Run) -> Any:
 
 
 def duration_of(row: Run) -> str:
-    """Return a run's duration, with a container's body; a dash for a skipped or unstarted run."""
+    """Return a run's duration (including a container's body); a dash if skipped or not started."""
     if row.state == "SKIPPED":
         return marks.EMPTY
     awake = row.state != "WAITING" and row.waits_for != WaitKind.BODY

@@ -266,7 +266,7 @@ def _left_to_worker(state: SegmentState, place: Place, turns: LoopTurns) -> bool
 
 
 def _conditions(place: Place) -> Mapping[str, Template]:
-    """Return the `while` and `until` conditions of the loop around a place; {} without a loop."""
+    """Return the `while` and `until` conditions of the loop around a place; {} if there is none."""
     return place.outer.graph.steps[place.task.steps[0]].deferred if place.outer else {}
 
 

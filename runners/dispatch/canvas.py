@@ -158,7 +158,7 @@ def join_of(graph: Graph, step: Step) -> int | None:
 
 
 def chain_of(place: Place, step: Step, most: int) -> tuple[SegmentLink, ...]:
-    """Return at most `most` links: the step's segment, then one for each sure change of queue."""
+    """Return at most `most` links: one for the step, then one for each certain change of queue."""
     links = [link(place, step)]
     while len(links) < most:
         following = successor(place.graph, step)

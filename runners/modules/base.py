@@ -364,7 +364,7 @@ class Module(Generic[InputsT]):
         return cls.takes_secrets and not kept
 
     def outcomes_for(self, config: Mapping[str, Any]) -> tuple[str, ...]:
-        """Return the outcomes that this `with` can have; empty if there is only `success`."""
+        """Return the outcomes that a step with this `with` can have; () if only `success`."""
         return outcomes_by(self.outcomes_from, config) if self.outcomes_from else self.outcomes
 
     def circuit(self, inputs: InputsT) -> str | None:

@@ -110,7 +110,7 @@ class Loop(Container):
     The output is `{"iterations": n, "last": {task: output, …}}`; `last` is null if there was no
     iteration. In the body, `loop.index` counts from 0 and `loop.iteration` from 1. `loop.previous`
     holds the outputs of the previous iteration (null in the first), and `tasks.<id>.history` holds
-    a task's outputs in earlier iterations.
+    a task's outputs in earlier iterations (at most the latest 1,000).
     """
 
     type = "flow.loop"

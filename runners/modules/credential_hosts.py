@@ -65,7 +65,7 @@ def restricted() -> bool:
 
 
 def judge(host: str, port: int | None) -> None:
-    """Raise EgressRefused if the rules forbid the host, or HostRefused if a credential does."""
+    """Raise EgressRefused if the rules forbid the host, or HostRefused if a boundary does."""
     judge_egress(host, port)
     for name, boundary in _in_use.get(NONE).items():
         if not boundary.allows_host(host, port):

@@ -90,7 +90,7 @@ class StepFunction(Generic[P, R]):
 
 
 def type_name_of(function: Callable[..., Any]) -> str:
-    """Return the default type of a step, from module and function, such as `shop.flows.charge`."""
+    """Return a step's default type, such as `shop.flows.charge`: the function's module and name."""
     path = f"{function.__module__}.{function.__qualname__}".replace(".<locals>", "")
     words = [re.sub(r"\W", "_", word).strip("_").lower() for word in path.split(".")]
     return ".".join(f"m{word}" if word[:1].isdigit() else word for word in words if word)

@@ -1,4 +1,4 @@
-"""Modules that wait without a worker: for a time, a person, an event or a callback."""
+"""Modules that wait without a worker, for a time, an event or a callback, and their base class."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime

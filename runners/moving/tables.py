@@ -65,7 +65,7 @@ class MovedTable:
 
     @property
     def paused(self) -> str:
-        """Return `condition`; in tables of the kind `EXECUTION`, only live executions match."""
+        """Return `condition`; for `EXECUTION` tables, one that only live executions' rows match."""
         if self.kind is not MoveKind.EXECUTION:
             return self.condition
         return (

@@ -25,7 +25,7 @@ DELETE FROM runners_run r
 
 
 def count() -> dict[str, int]:
-    """Return the number of orphans, without ended runs, by removed foreign key (`table.column`)."""
+    """Count the orphans, except ended runs, for each removed foreign key (`table.column`)."""
     found = {}
     with connection.cursor() as cursor:
         for of, _, definition in layout().foreign_keys:

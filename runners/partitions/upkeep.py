@@ -159,7 +159,7 @@ class Leavers:
 
 
 def leavers(partition: RunPartition) -> Leavers:
-    """Return the executions that still exist in a partition's range, with their number of runs."""
+    """Return the executions that still exist in a partition's range, and their number of runs."""
     with connection.cursor() as cursor:
         limits = {"first": partition.first or NIL, "end": partition.end}
         cursor.execute(named(EXECUTIONS_IN), limits | {"most": MOST_EXECUTIONS + 1})
@@ -188,7 +188,7 @@ def drop(old: RunPartition, *, attempts: int = SOON) -> bool:
 
 
 def drop_detached() -> int:
-    """Drop partitions that a process had detached when it ended; return how many."""
+    """Drop partitions that an interrupted process had detached; return how many."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT c.relname FROM pg_class c WHERE c.relkind = 'r' AND NOT c.relispartition"

@@ -146,7 +146,7 @@ def request_next(pack: ExecutionPack[SegmentState] | None) -> ClaimRequest | Non
 
 
 def claim_following(state: SegmentState) -> Work | None:
-    """Claim the next already loaded sibling; return None if none of these can be claimed."""
+    """Claim the next loaded sibling that can still be claimed; return None if there is none."""
     while state.pack is not None and (seen := state.pack.following()) is not None:
         state.turn_to(seen.step)
         work = claim(state, seen)

@@ -101,7 +101,7 @@ def ends_execution(state: "SegmentState", unit: "Unit") -> bool:
 
 
 def needs_lock(state: "SegmentState", unit: "Unit") -> bool:
-    """Return whether a join may be ready, or the execution over, unknown to this worker."""
+    """Return whether, unknown to this worker, a join may be ready or the execution may be over."""
     if state.resumed:
         return True
     frontier = state.frontier

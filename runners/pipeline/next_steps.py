@@ -37,7 +37,7 @@ class StepSelection:
 def choose(
     state: "SegmentState", work: "Work", broken: "Broken | None", limits: SegmentLimits
 ) -> StepSelection:
-    """Choose among ready steps; a `broken` step (failed in memory or not rendered) comes first."""
+    """Choose which steps to run, send and keep; run a `broken` step first, unless all are sent."""
     ready, steps = state.frontier.ready, state.graph.steps
     if state.hands_over:
         return StepSelection(None, list(ready), [])

@@ -225,8 +225,8 @@ def filled(
     """Reveal inputs for a remote runner, as `revealed` does, at the places from `secret_places`.
 
     Nothing is rendered. The engine cannot check where a remote runner sends the values, so each
-    credential specifies whether remote runners may receive it. Raises the errors of `revealed`,
-    except TemplateError.
+    credential specifies whether remote runners may receive it. Raises the errors of `revealed`
+    except TemplateError (SecretNotIssued: for short-lived values), and the ValueError of `fill`.
     """
     asking = _asking(data, step, inputs, run_id, attempt, remote=True)
     opened = _read(data, step, asking)
@@ -296,7 +296,7 @@ def _refusals(asking: UsingStep, opened: Mapping[str, OpenedCredential]) -> Iter
 
 
 def _read(data: TemplateData, step: Step, asking: UsingStep) -> Mapping[str, OpenedCredential]:
-    """Return the step's credentials, each within its boundary; record the use or the refusal."""
+    """Return the step's credentials if the boundary of each allows the step; record the outcome."""
     found = credentials.opened_for(asking, _names(step))
     with _refusals(asking, found):
         try:

@@ -34,12 +34,12 @@ NOT_SIGNED_IN = ("28P01", "28000")  # PostgreSQL: wrong password, unknown role
 
 
 class SecretNotIssued(StepError):
-    """The server did not issue a credential's values; the error's type determines any retry."""
+    """A step gets no short-lived values of a credential; the error's type determines any retry."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ShortLived:
-    """Values issued for a credential, the source credential, and whether the values are new."""
+    """Values issued for a credential, the credential as stored, and whether the values are new."""
 
     source: CredentialSource
     values: Issued

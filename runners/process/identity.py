@@ -45,7 +45,7 @@ def process_identity() -> str:
 
 
 def of_a_worker() -> bool:
-    """Return whether this process belongs to a worker; other workers may take its steps over."""
+    """Return whether a worker runs this process; other workers may then take over its steps."""
     return bool(worker_name())
 
 

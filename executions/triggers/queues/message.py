@@ -1,4 +1,4 @@
-"""A message of a queue, its body as a payload, and the interface of a broker.
+"""A queue's message, its body as a payload, and the interface to a broker.
 
 This module does no I/O.
 """

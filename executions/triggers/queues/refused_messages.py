@@ -1,4 +1,4 @@
-"""Start the workflow of a refused message again, or discard the message."""
+"""Start the workflow for a refused message after all, or discard the message."""
 
 from collections.abc import Callable
 from typing import Any

@@ -216,7 +216,7 @@ def _inputs(spec: ModuleSpec, common: Common) -> list[str]:
 
 
 def _input_rows(schema: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Yield each input's name, and its row in the table, without and with an example."""
+    """Yield each input's name, and its table row in two forms: without and with an example."""
     required = schema.get("required", [])
     for key, value in schema.get("properties", {}).items():
         default = "required" if key in required else code(_default(value, schema))
