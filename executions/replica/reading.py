@@ -24,8 +24,8 @@ from executions.replica.watch import ALIAS, ReplicaWatch
 
 # Users who changed something a moment ago read their lists from the primary.
 #
-# A mark is a key in Redis that all web processes see. While Redis does not answer, any user may
-# have changed something, so all users read the primary.
+# A mark is a key in Redis that all web processes see. Without Redis, or while it does not answer,
+# any user may have changed something, so all users read the primary.
 
 
 log = logging.getLogger(__name__)
@@ -52,6 +52,8 @@ def changed_lately(request: HttpRequest) -> bool:
     name = _name(request)
     if not name:
         return False
+    if not redis_url():
+        return True
     try:
         return bool(_client().exists(name))
     except (redis.RedisError, OSError):
@@ -59,6 +61,8 @@ def changed_lately(request: HttpRequest) -> bool:
 
 
 def _mark(name: str) -> None:
+    if not redis_url():
+        return
     # 1 s more than the replica may lag, for the time between a commit and this line.
     seconds = ceil(valkyr_settings().replica_lag_seconds) + 1
     try:
