@@ -26,6 +26,7 @@ from executions.database.moving import is_moving
 from executions.database.routing import is_ours, serving
 from executions.database.sequences import first_number
 from executions.models import (
+    Activity,
     Credential,
     Membership,
     Tier,
@@ -161,7 +162,9 @@ def test_a_workspace_moves_with_all_its_rows(workflow: Workflow, b: str) -> None
         assert (running.count(), due.count()) == (2, 2)
     noted = WorkspaceMove.objects.get(workspace_id=pk)
     assert (noted.source, noted.target, noted.state) == ("", "b", "DONE")
-    assert noted.pause_ms is not None
+    with serving(b):
+        told = Activity.objects.get(workspace=pk, action="workspace.move")
+    assert told.details["pauseMs"] == noted.pause_ms is not None
     assert fence_is_gone()
 
 
