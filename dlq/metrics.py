@@ -17,7 +17,7 @@ from dlq import statements
 from dlq.models import FailureGroup, GroupStatus
 from dlq.pulse import last_beat
 from executions.audit import seals
-from executions.configuration import OWN_QUEUES
+from executions.configuration import OWN_QUEUES, settings
 from executions.database import connection
 from executions.database.clock import database_now
 from executions.database.each_database import EachDatabase
@@ -182,7 +182,7 @@ READINGS: dict[str, Reading] = {
 
 def _queue_names(found: Counter[str]) -> list[str]:
     """Return the configured queues and the longest other queues; add `OTHERS` for the rest."""
-    known = OWN_QUEUES | limits().remote_queues
+    known = OWN_QUEUES.union(settings().celery_queues, limits().remote_queues)
     others = [name for name, _ in found.most_common() if name not in known]
     left = [OTHERS] if len(others) > NAMED else []
     return [*sorted(known), *sorted(others[:NAMED]), *left]

@@ -157,8 +157,8 @@ class MetricsSettings(SettingsModel):
     metrics_networks: Networks = setting(
         (),
         "Addresses or networks that may read `/metrics` without a token",
-        unset="this machine; none if a token is set, or if `ALLOWED_HOSTS` names more than this "
-        "machine (workers and beat: this machine, unless a token is set)",
+        unset="this machine; none if a token is set, or if `ALLOWED_HOSTS` (workers and beat: "
+        "`VALKYR_METRICS_ADDRESS`) names more than this machine",
     )
     metrics_port: int = setting(
         0,

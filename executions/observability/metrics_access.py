@@ -1,6 +1,6 @@
 """Access to metrics: with a token, or from a network that an operator named.
 
-Metrics are never public: without a token or such a network, only this machine may read them. A web
+Metrics are never public: without a token or such a network, only this machine may read them. A
 process that other machines can reach does not allow even this machine, because a proxy's requests
 also come from this machine.
 """

@@ -113,6 +113,18 @@ def test_an_address_that_there_is_not_makes_no_series_of_its_own(stranger: APICl
     assert not [labels for _, labels in found if "nowhere" in str(labels)]
 
 
+def test_a_queue_of_the_project_has_series_without_work_and_workers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("VALKYR_CELERY_QUEUES", "images")
+
+    found = samples(scrape().content.decode(), "valkyr_")
+
+    for name in ("valkyr_queue_depth", "valkyr_queue_oldest_seconds", "valkyr_workers"):
+        assert found[name, (("queue", "images"),)] == 0
+    assert found["valkyr_steps", (("queue", "images"), ("state", "PENDING"))] == 0
+
+
 def test_a_thousand_workspaces_make_twenty_series(
     tier: Tier, django_assert_max_num_queries: Any
 ) -> None:

@@ -9,6 +9,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from executions.observability.metrics_access import access
 from tests.support.stack import PROJECT
+from valkyr_project.metrics.serving import application
 
 COUNT = """
 import os
@@ -93,3 +94,21 @@ def test_this_machine_is_let_in_however_its_address_is_written(
     assert access(local=True).allows("", address)
     assert not access(local=True).allows("", "198.51.100.7")
     assert not access(local=True).allows("", "")
+
+
+@pytest.mark.parametrize(
+    ("served_at", "status"),
+    [("127.0.0.1", "200 OK"), ("localhost", "200 OK"), ("0.0.0.0", "401 Unauthorized")],
+)
+def test_a_worker_that_other_machines_reach_does_not_allow_its_own_machine(
+    monkeypatch: pytest.MonkeyPatch, served_at: str, status: str
+) -> None:
+    for name in ("VALKYR_METRICS_TOKEN", "VALKYR_METRICS_NETWORKS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("VALKYR_METRICS_ADDRESS", served_at)
+    environ = {"PATH_INFO": "/metrics", "REQUEST_METHOD": "GET", "REMOTE_ADDR": "127.0.0.1"}
+    answered: list[str] = []
+
+    application(environ, lambda told, _headers: answered.append(told))
+
+    assert answered == [status]

@@ -122,7 +122,12 @@ def _check_allowed(tasks: Iterable[str], ctx: StepContext) -> None:
     trusted = ctx.origin == ORIGIN and ctx.changed.isdisjoint({"task", "errbacks"})
     allowed = ("*",) if trusted else read(CanvasSettings).celery_tasks
     for task in tasks:
-        if is_ours(task) or not any(fnmatchcase(task, pattern) for pattern in allowed):
+        if is_ours(task):
+            raise StepError(
+                f"{task!r} is one of Valkyr's own tasks, which steps may never run. Name another "
+                "task."
+            )
+        if not any(fnmatchcase(task, pattern) for pattern in allowed):
             raise StepError(
                 f"Steps may not run the task {task!r}, only {', '.join(allowed) or 'none'}. "
                 "Name it in VALKYR['CELERY_TASKS']."

@@ -157,7 +157,8 @@ class PreviewProposal(Endpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Preview your approval of a proposal; nothing is changed.
 
-        Returns 409 if an operation is rejected, for example because the object has changed.
+        Returns 409 if an operation is rejected, for example because the object has changed or
+        because you may not make the change.
         """
         self.body(ProposalDecision)
         proposal, may = obtain(self.user, rows(), id, Action.VIEW)

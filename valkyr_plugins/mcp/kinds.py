@@ -12,7 +12,8 @@ from uuid import UUID
 
 from dlq.public.comparing import compare
 from dlq.public.models import FailureGroup
-from executions.public.models import WorkflowExecution
+from executions.public.access import Action, Power
+from executions.public.models import Permission, WorkflowExecution
 from valkyr_plugins.mcp.in_process import ApiRefused, InProcessApi
 from valkyr_plugins.mcp.models import ProposalKind
 
@@ -54,11 +55,13 @@ class ProposedChange:
     `look` finds the object with the agent's permissions; `preview` shows what would happen. `apply`
     makes the change and returns its result, unless the state that the agent saw has changed. Each
     can raise ApiRefused. A `preview` only reads: it runs in a transaction that cannot write.
+    `needs` returns the power that the change requires.
     """
 
     look: Callable[[InProcessApi, Facts], ProposedObject]
     preview: Callable[[InProcessApi, Facts, Basis], Any]
     apply: Callable[[InProcessApi, Facts, Basis, str], Any]
+    needs: Callable[[Facts], Power] = lambda given: Action.OPERATE
 
 
 def _redrive_object(api: InProcessApi, given: Facts) -> ProposedObject:
@@ -166,6 +169,13 @@ def _preview_resolution(api: InProcessApi, given: Facts, basis: Basis) -> Any:
     return {"action": given["action"], "now": {name: letter[name] for name in shown}}
 
 
+def _resolution_needs(given: Facts) -> Power:
+    if given["action"] == "discard":
+        return Permission.DISCARD
+    plain = given["action"] == "requeue" and not given.get("overrides")
+    return Permission.REDRIVE if plain else Permission.REDRIVE_CHANGED
+
+
 def _apply_resolution(api: InProcessApi, given: Facts, basis: Basis, reason: str) -> Any:
     action = given["action"]
     bodies: dict[str, Any] = {
@@ -269,11 +279,15 @@ def _found(row: Mapping[str, Any], title: str, kind: str, seen: str = "") -> Pro
 
 KINDS: dict[str, ProposedChange] = {
     ProposalKind.REDRIVE: ProposedChange(_redrive_object, _preview_redrive, _apply_redrive),
-    ProposalKind.WORKFLOW: ProposedChange(_workflow_object, _preview_workflow, _apply_workflow),
+    ProposalKind.WORKFLOW: ProposedChange(
+        _workflow_object, _preview_workflow, _apply_workflow, lambda given: Action.AUTHOR
+    ),
     ProposalKind.RESOLUTION: ProposedChange(
-        _resolution_object, _preview_resolution, _apply_resolution
+        _resolution_object, _preview_resolution, _apply_resolution, _resolution_needs
     ),
     ProposalKind.GROUP: ProposedChange(_group_object, _preview_group, _apply_group),
     ProposalKind.EXECUTION: ProposedChange(_execution_object, _preview_execution, _apply_execution),
-    ProposalKind.START: ProposedChange(_start_object, _preview_start, _apply_start),
+    ProposalKind.START: ProposedChange(
+        _start_object, _preview_start, _apply_start, lambda given: Action.TRIGGER
+    ),
 }

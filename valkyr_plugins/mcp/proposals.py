@@ -130,12 +130,19 @@ def expire() -> int:
 def preview(proposal: Proposal, api: InProcessApi) -> Any:
     """Return what the caller's approval of a proposal would do now; change nothing.
 
-    PostgreSQL rejects any write in the transaction. Raises ApiRefused.
+    PostgreSQL rejects any write in the transaction. Raises ApiRefused, also if the caller lacks a
+    permission for the approval or for the change.
     """
+    kind = KINDS[proposal.kind]
+    try:
+        for power in (Action.OPERATE, kind.needs(proposal.arguments)):
+            require(api.user, proposal.workspace_id, power)
+    except Forbidden as error:
+        raise ApiRefused(403, {"detail": str(error)}) from error
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION READ ONLY")
-        return KINDS[proposal.kind].preview(api, proposal.arguments, _basis(proposal))
+        return kind.preview(api, proposal.arguments, _basis(proposal))
 
 
 def _basis(proposal: Proposal) -> Basis:

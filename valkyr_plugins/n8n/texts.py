@@ -50,6 +50,17 @@ def parts(text: str) -> list[Part]:
     return [part for part in found if part[1] or part[0]]
 
 
+def separated(raw: str, by: str) -> list[str]:
+    """Split a text at these characters outside its expressions; omit empty pieces."""
+    start = "=" if raw.startswith("=") else ""
+    pieces = [""]
+    for is_one, text in parts(raw.removeprefix("=")):
+        first, *others = ["{{ " + text + " }}"] if is_one else re.split(f"[{by}]", text)
+        pieces[-1] += first
+        pieces += others
+    return [start + piece.strip() for piece in pieces if piece.strip()]
+
+
 def _end(text: str, position: int) -> int:
     """Return the position of an expression's end: the first `}}` outside quotes and objects.
 

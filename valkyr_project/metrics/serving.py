@@ -14,6 +14,7 @@ from prometheus_client import CollectorRegistry, make_wsgi_app
 from executions import environment as env
 from executions.observability import metric_values
 from executions.observability.metrics_access import access
+from valkyr_project.processes.production import is_local
 
 log = logging.getLogger(__name__)
 PATH = "/metrics"
@@ -44,8 +45,8 @@ def begin() -> None:
     port = metric_values.port()
     if not port:
         return
-    access(local=True)  # a guessable token stops the start
-    address = env.text("VALKYR_METRICS_ADDRESS", "127.0.0.1")
+    address = _address()
+    access(local=is_local(address))  # a guessable token stops the start
     try:
         server = make_server(address, port, application, Server, Handler)
     except OSError as error:
@@ -58,7 +59,7 @@ def begin() -> None:
 
 def application(environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
     """Return the metrics, a 404 for another path, or a 401 if the client may not read metrics."""
-    allowed = access(local=True).allows(
+    allowed = access(local=is_local(_address())).allows(
         environ.get("HTTP_AUTHORIZATION", ""), environ.get("REMOTE_ADDR", "")
     )
     if environ["PATH_INFO"] != PATH:
@@ -71,15 +72,16 @@ def application(environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[
     return answer
 
 
+def _address() -> str:
+    return env.text("VALKYR_METRICS_ADDRESS", "127.0.0.1")
+
+
 def _refuse(start: Callable[..., Any], status: str, sentence: str) -> Iterable[bytes]:
     headers = [("Content-Type", "text/plain; charset=utf-8")]
     if status.startswith("401"):
         headers.append(("WWW-Authenticate", 'Bearer realm="metrics"'))
     start(status, headers)
     return [f"{sentence}\n".encode()]
-
-
-# Celery's processes serve their metrics: a worker for its whole pool, and beat.
 
 
 @worker_init.connect(weak=False)

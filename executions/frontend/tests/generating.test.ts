@@ -33,6 +33,10 @@ test("an answer that is no workflow says why", () => {
   expect(draftOf("tasks:\n  - name: b\n", "mine")).toBe('"id" is required');
   expect(draftOf("", "mine")).toBe("a definition must be an object");
   expect(draftOf("a: [", "mine")).toMatch(/^Flow sequence/);
+  // A sentence with a colon is an object in YAML; its empty workflow would replace the canvas.
+  for (const answer of ["Sorry: I cannot.", "tasks: []", "tasks:"]) {
+    expect(draftOf(answer, "mine")).toBe('"tasks" is required');
+  }
   // @ts-expect-error a text that is not a workflow has at least one mistake
   const none: Parsed = { ok: false, mistakes: [] };
   expect(none.ok).toBe(false);

@@ -10,6 +10,7 @@ from rest_framework.test import APIClient
 from executions.database.clock import database_now
 from executions.models import Activity, Workflow
 from tests.contract.people import a_client, a_greeting, a_member, an_author
+from tests.support import admin_rows as rows
 from valkyr_plugins.mcp import proposals
 from valkyr_plugins.mcp.models import Proposal
 
@@ -128,6 +129,55 @@ def test_the_approver_needs_the_permission_of_the_change(
 
     assert answer.status_code == 404
     assert Proposal.objects.get().state == "PENDING"
+
+
+POWERS = {
+    "view", "view_payloads", "operate", "author", "trigger", "redrive", "redrive_with_overrides",
+    "discard",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "lacking"),
+    [
+        ("propose_group_change", {"groupId": "group", "status": "IGNORED"}, "operate"),
+        ("propose_execution_action", {"executionId": "run", "action": "cancel"}, "operate"),
+        ("propose_redrive", {"groupId": "group"}, "operate"),
+        ("propose_redrive", {"groupId": "group"}, "redrive"),
+        ("propose_resolution", {"deadLetterId": "letter", "action": "requeue"}, "redrive"),
+        (
+            "propose_resolution",
+            {"deadLetterId": "letter", "action": "skip"},
+            "redrive_with_overrides",
+        ),
+        ("propose_resolution", {"deadLetterId": "letter", "action": "discard"}, "discard"),
+        ("propose_workflow_change", {"workflowId": "flow", "definition": None}, "author"),
+    ],
+)
+def test_a_preview_needs_the_permissions_of_the_approval(
+    agent: Callable[..., Agent], tool: str, given: dict[str, Any], lacking: str
+) -> None:
+    flow = rows.workflow()
+    letter = rows.failed_order(flow)
+    named = {
+        "group": letter.group_id, "run": letter.execution_id, "letter": letter.pk, "flow": flow.pk,
+        None: flow.definition,
+    }  # fmt: skip
+    filled = {key: named.get(value, value) for key, value in given.items()}
+    arguments = {k: v if isinstance(v, dict) else str(v) for k, v in filled.items()}
+    asked = agent(*POWERS, place=flow.workspace)
+    made = asked.call(tool, **arguments, rationale=WHY)
+    assert not made.refused, made.text
+
+    def previewed(by: Agent) -> Any:
+        client = APIClient(headers={"Authorization": f"Bearer {by.token}"})
+        return client.post(f"/v1/Proposal/{made.value['id']}/preview", {}, format="json")
+
+    refused = previewed(agent(*POWERS - {lacking}, place=flow.workspace))
+
+    assert previewed(asked).status_code == 200
+    assert (refused.status_code, refused.json()["code"]) == (409, "no_preview")
+    assert f"do not include {lacking}." in refused.json()["detail"]
 
 
 @pytest.mark.parametrize("scopes", [(), ("view", "author", "operate")])

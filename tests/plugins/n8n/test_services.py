@@ -208,6 +208,26 @@ def test_gmail_sends_by_smtp_and_asks_for_the_sender() -> None:
 
 
 @pytest.mark.parametrize(
+    ("given", "to"),
+    [
+        ("a@example.com", ["a@example.com"]),
+        ("={{ $json.mail }}", "{{ tasks.get.output.body.mail }}"),
+        (
+            "={{ $json.mail }}, a@example.com",
+            ["{{ tasks.get.output.body.mail }}", "a@example.com"],
+        ),
+    ],
+)
+def test_recipients_are_split_outside_expressions(given: str, to: Any) -> None:
+    found = chain(
+        node("Get", "httpRequest", {"url": "https://a.example/"}, 4.2),
+        node("It", "gmail", {"sendTo": given, "subject": "S", "message": "M"}, 2),
+    )
+
+    assert tasks(found)["it"]["with"]["to"] == to
+
+
+@pytest.mark.parametrize(
     ("kind", "parameters", "use"),
     [
         ("extractFromFile", {}, "data.csv_parse"),

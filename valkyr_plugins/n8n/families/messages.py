@@ -1,12 +1,11 @@
 """Convert nodes for messages and answers: Send Email, Slack, forms and chats."""
 
-import re
 from typing import Any
 
 from executions.public.templates import todo
 from valkyr_plugins.n8n.mapping import Left, Made, NodeWork, family
 from valkyr_plugins.n8n.shape import one
-from valkyr_plugins.n8n.texts import is_expression
+from valkyr_plugins.n8n.texts import separated
 
 
 @family("emailSend")
@@ -47,9 +46,9 @@ def _needed(work: NodeWork, key: str, what: str, *, listed: bool = False) -> Any
 
 
 def _addresses(work: NodeWork, raw: Any) -> Any:
-    if not isinstance(raw, str) or is_expression(raw):
+    if not isinstance(raw, str):
         return work.value(raw)
-    found = [work.text(one.strip()) for one in re.split(r"[,;]", raw) if one.strip()]
+    found = [work.text(one) for one in separated(raw, ",;")]
     return found[0] if len(found) == 1 else found
 
 

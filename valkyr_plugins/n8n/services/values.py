@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from valkyr_plugins.n8n.mapping import NodeWork
 from valkyr_plugins.n8n.shape import operand
-from valkyr_plugins.n8n.texts import is_expression
+from valkyr_plugins.n8n.texts import is_expression, separated
 
 OMIT = object()  # a value that is left out
 # The IDs in an address that a person chose in n8n, by parameter; otherwise a Google file's.
@@ -110,16 +110,17 @@ def limit(default: int, key: str = "limit", most: int = 100) -> Any:
 def listed(keys: str) -> Any:
     """Return a function that splits a comma-separated parameter; it returns OMIT if there is none.
 
-    Expressions, lists and other values are converted without splitting.
+    A single expression is not put into a list, because its value may be a list.
     """
 
     def made(work: NodeWork) -> Any:
         raw = given(work, keys)
         if raw is None:
             return OMIT
-        if isinstance(raw, str) and not is_expression(raw):
-            return [work.text(one.strip()) for one in raw.split(",") if one.strip()]
-        return work.value(raw)
+        if not isinstance(raw, str):
+            return work.value(raw)
+        found = [work.text(one) for one in separated(raw, ",")]
+        return found[0] if len(found) == 1 and is_expression(raw) else found
 
     return made
 

@@ -1,6 +1,7 @@
 /** A language model's answer as a draft. Pure. */
 import { read } from "../document/reading";
 import type { Definition } from "../document/types";
+import { t } from "../words/t";
 import { parsed } from "../yaml/parsing";
 
 /** The draft, or why the answer is none; models like to put their YAML between fences. */
@@ -8,5 +9,7 @@ export function draftOf(answer: string, name: string): Definition | string {
   const fenced = /```(?:ya?ml|json)?[ \t]*\n([\s\S]*?)\n?```/.exec(answer);
   const found = parsed(fenced?.[1] ?? answer);
   if (!found.ok) return found.mistakes[0].message;
-  return { ...read(found.document, name), name };
+  const draft = read(found.document, name);
+  if (draft.tasks.length === 0) return t("yaml.isRequired", { key: "tasks" });
+  return { ...draft, name };
 }
