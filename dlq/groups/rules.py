@@ -28,7 +28,8 @@ class GroupStanding:
     """A group's status, the time at which this status began, and the conditions that end it.
 
     A SNOOZED group returns to `before`; so does a REDRIVING group, unless the redrive resolves it.
-    A failure in version `resolved_in` or later is a regression; if None, any later failure is.
+    During the redrive of a resolved group, `since` is the time of the resolution. A failure in
+    version `resolved_in` or later is a regression; if None, any later failure is.
     """
 
     status: GroupStatus

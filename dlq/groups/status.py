@@ -23,7 +23,7 @@ from executions.errors import WrongState
 
 COUNTERS = Actor.system("failure counters")
 # Fields that belong to one status and are cleared by all others.
-TERMS = ("snoozed_until", "snoozed_total", "snoozed_version", "resolved_in")
+TERMS = ("snoozed_until", "snoozed_total", "snoozed_version", "resolved_in", "resolved_at")
 
 
 def acknowledge(group_id: UUID, *, actor: Actor, reason: str = "") -> FailureGroup:
@@ -127,8 +127,11 @@ def begin_redrive(group_ids: Iterable[UUID]) -> None:
         group.redriving += 1
         if group.status != GroupStatus.REDRIVING:
             before = group.status_before if group.status == GroupStatus.SNOOZED else group.status
-            kept = {"resolved_in": group.resolved_in} if before == GroupStatus.RESOLVED else {}
-            move(group, GroupStatus.REDRIVING, before=before, **kept)
+            terms: dict[str, Any] = {}
+            if before == GroupStatus.RESOLVED:
+                since = standing_of(group).since
+                terms = {"resolved_in": group.resolved_in, "resolved_at": since}
+            move(group, GroupStatus.REDRIVING, before=before, **terms)
         group.save(update_fields=["redriving"])
 
 
@@ -142,10 +145,13 @@ def end_redrive(group_ids: Iterable[UUID], clean: bool) -> None:
         group.redriving = max(0, group.redriving - 1)
         if group.status == GroupStatus.REDRIVING and group.redriving == 0:
             rest = DeadLetterEntry.objects.filter(group=group, resolution=Resolution.PENDING)
-            standing = standing_of(group)
-            to = rules.after_redrives(standing, clean=clean, anything_open=rest.exists())
-            again = to == GroupStatus.RESOLVED and standing.before == GroupStatus.RESOLVED
-            move(group, to, resolved_in=group.resolved_in if again else None)
+            standing, anything_open = standing_of(group), rest.exists()
+            to = rules.after_redrives(standing, clean=clean, anything_open=anything_open)
+            terms: dict[str, Any] = {}
+            if to == standing.before == GroupStatus.RESOLVED:
+                since = None if clean and not anything_open else standing.since
+                terms = {"resolved_in": group.resolved_in, "resolved_at": since}
+            move(group, to, **terms)
         group.save(update_fields=["redriving"])
 
 
@@ -153,7 +159,7 @@ def standing_of(group: FailureGroup) -> rules.GroupStanding:
     """Return the group's facts on which the rules depend."""
     return rules.GroupStanding(
         status=GroupStatus(group.status),
-        since=group.status_at,
+        since=group.resolved_at or group.status_at,
         before=GroupStatus(group.status_before) if group.status_before else None,
         resolved_in=group.resolved_in,
         until=group.snoozed_until,

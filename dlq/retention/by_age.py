@@ -8,7 +8,7 @@ from typing import Any
 from django.db import models
 from django.db.models import Max, Min, Model, QuerySet
 
-from dlq.models import DeadLetterEntry
+from dlq.models import DeadLetterEntry, FailureGroup, GroupFingerprint, GroupHour
 from dlq.retention import periods
 from dlq.retention.batches import PruningPace, PruningTally
 from dlq.retention.periods import RetentionPeriods
@@ -144,6 +144,9 @@ def _some(aged: Aged, rows: QuerySet[Any], most: int, tally: PruningTally) -> in
 
 MODELS: dict[str, type[models.Model]] = {
     "dead letters": DeadLetterEntry,
+    "groups": FailureGroup,
+    "fingerprints": GroupFingerprint,
+    "hours": GroupHour,
     "executions": WorkflowExecution,
     "tests": WorkflowVersion,
     "runs": Run,

@@ -1,4 +1,4 @@
-"""Delete old groups, and dead letters whose `expires_at`, set by the resolution, has passed.
+"""Delete dead letters whose `expires_at`, set by the resolution, has passed.
 
 Pinned and held dead letters are kept, as are the dead letters of unfinished executions. Open dead
 letters never expire.
@@ -6,7 +6,6 @@ letters never expire.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from functools import reduce
 from operator import or_
 from typing import Any
@@ -15,17 +14,7 @@ from uuid import UUID
 from django.db.models import Exists, Max, Min, OuterRef, Q, QuerySet
 
 from dlq.conf import retention_days
-from dlq.groups.locking import keep_counters
-from dlq.models import (
-    DeadLetterEntry,
-    FailureGroup,
-    GroupFingerprint,
-    GroupHour,
-    GroupMove,
-    GroupNews,
-    GroupStatus,
-    Resolution,
-)
+from dlq.models import DeadLetterEntry, Resolution
 from dlq.retention.batches import PruningPace, PruningTally
 from dlq.retention.executions import LettersGone
 from dlq.retention.periods import RetentionPeriods
@@ -67,7 +56,7 @@ def prune(wanted: RetentionPeriods, pace: PruningPace) -> PruningTally:
 
 def look(wanted: RetentionPeriods) -> PruningTally:
     """Return the tally of the rows that `prune` would delete, and of the pinned rows it keeps."""
-    rows = _due(wanted)
+    rows = due(wanted)
     first, last = rows.aggregate(first=Min("resolved_at"), last=Max("resolved_at")).values()
     tally = PruningTally(KIND, rows.count(), first, last)
     kept = _scoped(wanted).filter(_old(wanted), expires_at__isnull=False, pinned=True)
@@ -84,8 +73,13 @@ def gone_by(wanted: RetentionPeriods) -> LettersGone:
     return LettersGone(resolved=wanted.before(retention_days()), held=ids)
 
 
+def due(wanted: RetentionPeriods) -> QuerySet[DeadLetterEntry]:
+    """Return the dead letters that `prune` deletes."""
+    return _resolved(wanted).filter(~_held(), execution__state__in=FINAL)
+
+
 def _some(wanted: RetentionPeriods, most: int, tally: PruningTally) -> int:
-    rows = _due(wanted).order_by("expires_at").select_for_update(skip_locked=True, of=("self",))
+    rows = due(wanted).order_by("expires_at").select_for_update(skip_locked=True, of=("self",))
     found = list(rows.values_list("pk", "resolved_at")[:most])
     ids = [pk for pk, _ in found]
     for told in BEFORE_DELETION:
@@ -97,10 +91,6 @@ def _some(wanted: RetentionPeriods, most: int, tally: PruningTally) -> int:
     for _, at in found:
         tally.span(at, at)
     return len(ids)
-
-
-def _due(wanted: RetentionPeriods) -> QuerySet[DeadLetterEntry]:
-    return _resolved(wanted).filter(~_held(), execution__state__in=FINAL)
 
 
 def _resolved(wanted: RetentionPeriods) -> QuerySet[DeadLetterEntry]:
@@ -129,70 +119,3 @@ def _scoped(wanted: RetentionPeriods) -> QuerySet[DeadLetterEntry]:
     if scope.states:
         rows = rows.filter(execution__state__in=scope.states)
     return rows
-
-
-# Ended failure groups without dead letters, and hours that no chart reaches.
-
-
-HOURS_KEPT = timedelta(days=8)
-OVER = (GroupStatus.RESOLVED, GroupStatus.IGNORED)
-
-
-def prune_groups(now: datetime, pace: PruningPace) -> list[PruningTally]:
-    """Delete old groups, fingerprints and hourly counts; return a tally for each kind."""
-    old = now - timedelta(days=retention_days())
-    return [
-        _in_batches("groups", pace, lambda: _groups(old, pace.batch)),
-        _in_batches("fingerprints", pace, lambda: _fingerprints(old, pace.batch)),
-        _in_batches("hours", pace, lambda: _hours(now - HOURS_KEPT, pace.batch)),
-    ]
-
-
-def _in_batches(kind: str, pace: PruningPace, delete: Callable[[], int]) -> PruningTally:
-    tally = PruningTally(kind)
-    while not pace.over:
-        with pace.transaction():
-            deleted = delete()
-        tally.rows += deleted
-        if deleted < pace.batch:
-            return tally
-    tally.more = True
-    return tally
-
-
-def _groups(old: datetime, most: int) -> int:
-    """Delete at most `most` groups of `_empty` that have no fingerprint; return how many."""
-    keep_counters()
-    led_to = GroupFingerprint.objects.filter(group=OuterRef("pk"))
-    return _gone(_empty(old).filter(~Exists(led_to)), most)
-
-
-def _fingerprints(old: datetime, most: int) -> int:
-    """Delete at most `most` fingerprints of the groups of `_empty`; return how many.
-
-    The groups are deleted in the next pass, so that a failure being recorded now can still find its
-    group.
-    """
-    keep_counters()
-    return _gone(GroupFingerprint.objects.filter(group__in=_empty(old).values("pk")), most)
-
-
-def _hours(old: datetime, most: int) -> int:
-    return _gone(GroupHour.objects.filter(hour__lt=old).order_by("hour"), most)
-
-
-def _empty(old: datetime) -> QuerySet[FailureGroup]:
-    """Return unused resolved, ignored or merged groups without a failure or change since `old`."""
-    inside = DeadLetterEntry.objects.filter(group=OuterRef("pk"))
-    news = GroupNews.objects.filter(group=OuterRef("pk"))
-    moves = GroupMove.objects.filter(Q(source=OuterRef("pk")) | Q(target=OuterRef("pk")))
-    merged = FailureGroup.objects.filter(merged_into=OuterRef("pk"))
-    over = Q(status__in=OVER) | Q(merged_into__isnull=False)
-    rows = FailureGroup.objects.filter(over, status_at__lt=old, last_seen__lt=old)
-    return rows.filter(~Exists(inside), ~Exists(news), ~Exists(moves), ~Exists(merged))
-
-
-def _gone(rows: QuerySet[Any], most: int) -> int:
-    ids: list[int | UUID] = list(rows.values_list("pk", flat=True)[:most])
-    rows.model._default_manager.filter(pk__in=ids).delete()
-    return len(ids)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from dlq import statements
 from dlq.models import RetentionMark
-from dlq.retention import by_age, dead_letters, executions, periods, trials
+from dlq.retention import by_age, dead_letters, executions, groups, periods, trials
 from dlq.retention.batches import PruningPace, PruningTally
 from dlq.retention.executions import NONE_GONE, PruningPosition
 from dlq.retention.periods import RetentionPeriods
@@ -47,7 +47,7 @@ def prune_logs(
 
 def kinds() -> tuple[str, ...]:
     """Return the kinds of rows that can be pruned, in the order of pruning."""
-    return ("dead letters", "executions", "tests", "logs", *by_age.KINDS)
+    return ("dead letters", *groups.KINDS, "executions", "tests", "logs", *by_age.KINDS)
 
 
 def prune(
@@ -59,6 +59,8 @@ def prune(
             continue
         if kind == "dead letters":
             yield dead_letters.prune(wanted, pace)
+        elif kind in groups.KINDS:
+            yield groups.prune(kind, wanted, pace)
         elif kind == "executions":
             yield executions.prune(wanted, pace, PruningPosition())[0]
         elif kind == "tests":
@@ -76,13 +78,15 @@ def look(
 
     No row is changed.
     """
+    letters = "dead letters" in chosen
     for kind in kinds():
         if kind not in chosen:
             continue
         if kind == "dead letters":
             yield dead_letters.look(wanted)
+        elif kind in groups.KINDS:
+            yield groups.look(kind, wanted, dead_letters.due(wanted) if letters else None)
         elif kind == "executions":
-            letters = "dead letters" in chosen
             without = dead_letters.gone_by(wanted) if letters else NONE_GONE
             yield executions.look(wanted, pace, without)
         elif kind == "tests":
@@ -95,7 +99,8 @@ def look(
 
 def carry_on(wanted: RetentionPeriods, pace: PruningPace) -> list[PruningTally]:
     """Delete expired rows of all kinds, from where the last pass stopped; return the tallies."""
-    done = [dead_letters.prune(wanted, pace), *dead_letters.prune_groups(wanted.now, pace)]
+    done = [dead_letters.prune(wanted, pace)]
+    done += [groups.prune(kind, wanted, pace) for kind in groups.KINDS]
     tally, place = executions.prune(wanted, pace, read("executions"))
     write("executions", place)
     done += [tally, trials.prune(wanted, pace)]

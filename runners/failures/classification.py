@@ -15,7 +15,12 @@ from typing import Any
 from pydantic import ValidationError
 
 from executions.definition.templates import TemplateError, TemplateTimeout
-from runners.failures.failure_text import own_frames, storable_details, storable_text
+from runners.failures.failure_text import (
+    own_frames,
+    readable,
+    storable_details,
+    storable_text,
+)
 from runners.failures.retry import parse_retry_after
 from runners.modules.base import StepError
 from runners.secrets.scrubbing import Scrubber
@@ -140,23 +145,23 @@ def classify(error: BaseException, scrub: Scrubber | None = None) -> Failure:
     """
     retry_after, details, fingerprint = None, None, ""
     if isinstance(error, StepError):
-        error_type, message = error.error_type, error.message
+        error_type, said = error.error_type, readable(error.message)
+        message = _message(error) if said is None else said
         retry_after, details = error.retry_after, error.details
-        fingerprint = str(error.fingerprint)
+        fingerprint = readable(error.fingerprint) or ""
     elif isinstance(error, ValidationError):
         error_type, message, details = _PERMANENT, *_validation(error)
     else:
         error_type, message = error_type_of(error), _message(error)
         retry_after = _retry_after(error)
     if scrub is not None:
-        message, details = scrub.message(str(message)), scrub.details(details)
-        fingerprint = scrub.message(fingerprint)
+        message, fingerprint = scrub.message(message), scrub.message(fingerprint)
     return Failure(
         error_type=error_type,
-        message=storable_text(str(message), MAX_MESSAGE_CHARACTERS),
+        message=storable_text(message, MAX_MESSAGE_CHARACTERS),
         exception=storable_text(type(_origin(error)).__name__, 200),
         retry_after=retry_after,
-        details=storable_details(details),
+        details=storable_details(details, None if scrub is None else scrub.details),
         traceback=own_frames(error),
         fingerprint=storable_text(fingerprint, MAX_FINGERPRINT),
         http_status=_http_status(error),
@@ -290,10 +295,7 @@ def _message(error: BaseException) -> str:
     name = type(error).__name__
     if isinstance(error, MemoryError):
         return "MemoryError: the step ran out of memory; give it less data or its worker more"
-    try:
-        text = str(error)
-    # Third-party code in __str__ may raise anything.
-    except Exception:
+    if (text := readable(error)) is None:
         return f"{name} (its message could not be read)"
     return f"{name}: {text}" if text else name
 

@@ -8,7 +8,7 @@ import json
 import math
 import sysconfig
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -30,12 +30,31 @@ def storable_text(text: str, limit: int) -> str:
     return clean if len(clean) <= limit else f"{clean[: limit - 1]}…"
 
 
-def storable_details(details: Any) -> Any:
-    """Return details as storable JSON; if too large, `truncated` holds the start of the JSON."""
+def readable(value: object) -> str | None:
+    """Return `str(value)`, or None if that raises an exception."""
+    try:
+        return str(value)
+    # Third-party code in __str__ may raise anything.
+    except Exception:
+        return None
+
+
+def storable_details(details: Any, scrub: Callable[[Any], Any] | None = None) -> Any:
+    """Return details as storable JSON, after `scrub`.
+
+    If the JSON is too large, `truncated` holds its start. If the details cannot be written as JSON,
+    such as a number of more than 4,300 digits, return a text that says so.
+    """
     if details is None:
         return None
-    clean = _json(details, MAX_DEPTH)
-    text = json.dumps(clean, ensure_ascii=False)
+    try:
+        clean = _json(details if scrub is None else scrub(details), MAX_DEPTH)
+        text = json.dumps(clean, ensure_ascii=False)
+    # Third-party mappings, and keys with their own __str__, may raise anything.
+    except Exception as error:
+        return (
+            f"The details were omitted: they could not be written as JSON ({type(error).__name__})."
+        )
     if len(text) <= MAX_DETAILS_CHARACTERS:
         return clean
     return {"truncated": storable_text(text, MAX_DETAILS_CHARACTERS)}

@@ -319,6 +319,27 @@ def test_a_resolved_group_that_fails_in_its_redrive_has_regressed_after_it(
     assert group(letter).status == S.REGRESSED
 
 
+@pytest.mark.parametrize("ended", [False, True], ids=["in the redrive", "after the redrive"])
+def test_a_failure_that_is_counted_late_is_a_regression_despite_a_redrive(
+    orders: Workflow, told: list[Any], ended: bool
+) -> None:
+    letter = fail(orders)
+    tally.fold()
+    told.clear()
+    status.resolve(letter.group_id, actor=ANN)
+    fail(orders)
+    status.begin_redrive([letter.group_id])
+    if ended:
+        status.end_redrive([letter.group_id], clean=False)
+
+    tally.fold()
+
+    assert told == [("regressed", letter.group_id, 1)]
+    if not ended:
+        status.end_redrive([letter.group_id], clean=False)
+    assert group(letter).status == S.REGRESSED
+
+
 def test_the_newest_entries_are_broken_down_by_what_they_differ_in(orders: Workflow) -> None:
     for number in range(5):
         letter = fail(

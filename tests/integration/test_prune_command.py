@@ -1,11 +1,17 @@
 """`manage.py prune`: its output, errors, audit entries and exit codes."""
 
+from datetime import timedelta
 from io import StringIO
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
+from dlq.groups import status, tally
+from dlq.models import DeadLetterEntry, FailureGroup, GroupFingerprint, GroupHour, Resolution
+from dlq.resolve import transitions
+from executions.access.actor import Actor
 from executions.models import Activity, Workflow
 from tests.support import admin_rows
 from tests.support.aging import aged, left
@@ -62,6 +68,51 @@ def test_it_may_be_narrowed_and_is_written_down(orders: Workflow) -> None:
         "deleted": {"executions": 1}, "workspace": "default", "workflow": orders.slug,
         "olderThanDays": 40.0, "states": ["SUCCESS"],
     }  # fmt: skip
+
+
+def ended_group(of: Workflow, days: float) -> None:
+    """Create a resolved group whose only dead letter, hour and status are `days` days old."""
+    ann, at = Actor(None, "ann", "test"), timezone.now() - timedelta(days=days)
+    letter = fail(of)
+    transitions.resolve(letter, Resolution.DISCARDED, actor=ann)
+    status.resolve(letter.group_id, actor=ann)
+    tally.fold()
+    DeadLetterEntry.objects.filter(pk=letter.pk).update(resolved_at=at, expires_at=at)
+    FailureGroup.objects.filter(pk=letter.group_id).update(status_at=at, last_seen=at)
+    GroupHour.objects.filter(group_id=letter.group_id).update(hour=at)
+
+
+def counts(said: str) -> dict[str, int]:
+    lines = [line.split() for line in said.splitlines()]
+    return {words[0]: int(words[1].strip(",")) for words in lines if words[0] in GROUPS}
+
+
+GROUPS = ("groups", "fingerprints", "hours")
+
+
+def test_failure_groups_their_fingerprints_and_hours_are_deleted(orders: Workflow) -> None:
+    ended_group(orders, 60)
+
+    assert counts(prune("--dry-run")) == {"groups": 0, "fingerprints": 1, "hours": 1}
+    assert (FailureGroup.objects.count(), GroupHour.objects.count()) == (1, 1)
+    assert counts(prune()) == {"groups": 0, "fingerprints": 1, "hours": 1}
+    assert counts(prune("--dry-run")) == {"groups": 1, "fingerprints": 0, "hours": 0}
+    assert counts(prune("--what", "groups")) == {"groups": 1}
+    assert not FailureGroup.objects.exists()
+
+
+def test_failure_groups_of_other_workflows_ages_and_states_stay(orders: Workflow) -> None:
+    other = admin_rows.workflow(owner=admin_rows.workspace("other"))
+    ended_group(orders, 5)
+    ended_group(other, 20)
+
+    prune("--older-than", "1d", "--state", "FAILED")
+    prune("--older-than", "25d")
+    prune("--older-than", "4d", "--workspace", "default", "--workflow", orders.slug)
+
+    # Charts read the hour of five days ago.
+    assert set(GroupFingerprint.objects.values_list("group__workflow", flat=True)) == {other.pk}
+    assert GroupHour.objects.count() == 2
 
 
 def test_time_that_is_over_is_an_exit_code_of_its_own(orders: Workflow) -> None:

@@ -92,19 +92,11 @@ class _Rule:
         return self.used_hour if window == QuotaWindow.HOUR else self.used_day
 
 
-def take(asking: Asking) -> StepQuotaUse | Over | None:
-    """Take a step's slots and counts, all or nothing; return them, or the quota that is used up.
-
-    Return None if no quota applies. Do not call this function in a transaction: other transactions
-    would wait for the counters until it ends.
-    """
-    return take_all([asking])[0]
-
-
 def take_all(askings: Sequence[Asking]) -> list[StepQuotaUse | Over | None]:
-    """Take the slots and counts of each step, as `take` does; earlier steps in the list come first.
+    """Take the slots and counts of each step, all or nothing; earlier steps in the list come first.
 
-    The number of queries does not depend on the number of steps.
+    Return for each step what it took, the quota that is used up, or None if no quota applies. The
+    number of queries does not depend on the number of steps.
     """
     if not askings:
         return []

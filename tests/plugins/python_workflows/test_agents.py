@@ -130,6 +130,23 @@ def test_functions_are_tools_that_call_one_step() -> None:
     assert found["after"] == "shop"
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"parameters": {"type": "object"}},
+        {"listed": [{"name": "give_back", "parameters": {"type": "object"}}]},
+    ],
+)
+def test_a_step_that_receives_the_call_keeps_its_options(given: dict[str, Any]) -> None:
+    back = tool(give_back, retry=2, timeout="5s", **given)
+
+    found = the_agent(traced(lambda: agent("Return it", model="m", tools=[back])))
+
+    [task] = found["body"]["tasks"]
+    assert task["with"] == {"number": "{{ item }}"}
+    assert (task["retry"], task["timeoutSeconds"]) == ({"maxAttempts": 2}, 5)
+
+
 def test_a_model_is_the_whole_of_the_arguments() -> None:
     def ship(order: flows.Receipt) -> None:
         """Ships an order."""

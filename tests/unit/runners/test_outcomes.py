@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from runners.failures.classification import BY_CLASS, classify
 from runners.modules.base import StepError
+from runners.secrets.scrubbing import Scrubber
 from runners.states import ErrorType
 
 
@@ -216,6 +217,37 @@ def test_large_details_are_cut():
     failure = classify(StepError("big", details=["x" * 1000] * 1000))
 
     assert len(json.dumps(failure.details)) < 40_000
+
+
+class AwkwardKey:
+    def __str__(self):
+        raise RuntimeError("not even this")
+
+
+@pytest.mark.parametrize("scrub", [None, Scrubber({"k3y-of-acme": "secrets.acme"})])
+@pytest.mark.parametrize("details", [{"n": 10**5_000}, {AwkwardKey(): 1}, [{"a": 10**5_000}]])
+def test_details_that_cannot_be_written_are_omitted(details, scrub):
+    failure = classify(StepError("k3y-of-acme is wrong", details=details), scrub)
+
+    assert failure.details.startswith("The details were omitted: they could not be written as JSON")
+    assert failure.message.endswith("is wrong")
+    assert json.dumps(failure.details)
+
+
+def test_keys_of_any_kind_are_details_with_secrets_or_without():
+    details = {(1, 2): "a", None: "b"}
+
+    assert classify(StepError("x", details=details)).details == {"(1, 2)": "a", "None": "b"}
+    assert classify(StepError("x", details=details), Scrubber({"k3y-of-acme": "s"})).details
+
+
+@pytest.mark.parametrize("said", [10**5_000, AwkwardKey()], ids=["long", "awkward"])
+def test_a_message_and_a_fingerprint_that_cannot_be_read_are_replaced(said):
+    failure = classify(StepError(said, ErrorType.TRANSIENT, fingerprint=said))
+
+    assert failure.error_type == ErrorType.TRANSIENT
+    assert failure.message == "StepError (its message could not be read)"
+    assert failure.fingerprint == ""
 
 
 def test_every_class_in_the_table_exists():

@@ -171,14 +171,12 @@ def _traced_tool(trace: Trace, scope: TracedScope, one: TracedTool) -> str:
     """Record the only step of a tool; return the task's id. Raises TracingError."""
     before = len(scope.tasks)
     call = ValueHandle(HandleFacts("item", within=frozenset({scope})))
+    step = one.body.options(**one.options) if isinstance(one.body, StepFunction) else one.body
     with trace.inside(Block(scope)), trace.calling(one.name):
         if one.listed is not None or one.parameters is not None:
-            one.body(call)
-        elif isinstance(one.body, StepFunction):
-            arguments = _arguments(one).handles("item.arguments", within=frozenset({scope}))
-            one.body.options(**one.options)(**arguments)
+            step(call)
         else:
-            one.body(**_arguments(one).handles("item.arguments", within=frozenset({scope})))
+            step(**_arguments(one).handles("item.arguments", within=frozenset({scope})))
     made = scope.tasks[before:]
     if len(made) != 1 or made[0].edges:
         raise TracingError(
