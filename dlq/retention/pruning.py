@@ -95,7 +95,9 @@ def look(
 
 def carry_on(wanted: RetentionPeriods, pace: PruningPace) -> list[PruningTally]:
     """Delete expired rows of all kinds, from where the last pass stopped; return the tallies."""
-    done = [dead_letters.prune(wanted, pace), *dead_letters.prune_groups(wanted.now, pace)]
+    dead_letters_gone = dead_letters.prune(wanted, pace)
+    dead_letters.follow_setting(wanted.now, pace)
+    done = [dead_letters_gone, *dead_letters.prune_groups(wanted.now, pace)]
     tally, place = executions.prune(wanted, pace, read("executions"))
     write("executions", place)
     done += [tally, trials.prune(wanted, pace)]
