@@ -149,8 +149,10 @@ def _allowed(entry: DeadLetterEntry) -> int | None:
 def _kept(entry: DeadLetterEntry) -> SafeString | str:
     if entry.pinned:
         return gettext("Pinned: never deleted.")
-    if entry.resolution == Resolution.PENDING or entry.expires_at is None:
+    if entry.resolution == Resolution.PENDING:
         return gettext("Kept until it is resolved.")
+    if entry.expires_at is None:
+        return gettext("Never deleted.")
     left = marks.span(max(entry.expires_at - timezone.now(), timedelta()))
     return format_html(
         gettext("Will be deleted on {} (in {})."), f"{entry.expires_at:%Y-%m-%d %H:%M} UTC", left

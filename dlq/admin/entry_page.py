@@ -21,7 +21,7 @@ from dlq.admin.similar import (
     published,
 )
 from dlq.admin.status_labels import pinned, resolution
-from dlq.models import DeadLetterEntry
+from dlq.models import DeadLetterEntry, Resolution
 from executions.admin import labels, links, marks
 from executions.admin.activity import done_to
 from executions.admin.sections import (
@@ -161,7 +161,9 @@ def _went_on(entry: DeadLetterEntry) -> SafeString | str:
 def _kept(entry: DeadLetterEntry) -> SafeString | str:
     if entry.pinned:
         return gettext("pinned: kept permanently")
-    return marks.ago(entry.expires_at) if entry.expires_at else gettext("it is resolved")
+    if entry.resolution == Resolution.PENDING:
+        return gettext("it is resolved")
+    return marks.ago(entry.expires_at) if entry.expires_at else gettext("never deleted")
 
 
 def _outputs(entry: DeadLetterEntry, *, shown: bool) -> PageSection:

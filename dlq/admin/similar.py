@@ -102,7 +102,7 @@ def _against_other(request: HttpRequest, entry: DeadLetterEntry) -> PageSection:
     wanted = _uuid(asked)
     other = None if asked and wanted is None else other_of_group(entry, rows, wanted)
     if other is None:
-        text = gettext("This group has no other dead letters.") if not asked else (
+        text = _no_others() if not asked else (
             gettext("This group has no dead letter {asked} that you may view.").format(
                 asked=asked[:40]
             )
@@ -130,6 +130,10 @@ def _against_other(request: HttpRequest, entry: DeadLetterEntry) -> PageSection:
         (gettext("The other failure"), gettext("This failure")),
         folded=not asked,
     )
+
+
+def _no_others() -> str:
+    return gettext("This group has no other dead letters with the same fingerprint.")
 
 
 def _definition(entry: DeadLetterEntry) -> PageSection:
@@ -248,7 +252,7 @@ def newest_of_group(request: HttpRequest, entry: DeadLetterEntry) -> PageSection
             ]
             for other in found
         ],
-        empty=gettext("This group has no other dead letters."),
+        empty=_no_others(),
         more=links.link(every, gettext("List all in this group")),
     )
 

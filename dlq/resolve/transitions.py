@@ -6,7 +6,6 @@ Each change is guarded by the current resolution, so it happens once.
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -14,7 +13,7 @@ from django.db.models import Case, F, TextField, Value, When
 from django.db.models.functions import Concat
 
 from dlq import statements
-from dlq.conf import retention_days
+from dlq.conf import expiry, retention_days
 from dlq.groups.find_group import note_news, note_of_entries
 from dlq.models import DeadLetterEntry, Resolution
 from executions.access.actor import Actor, record
@@ -79,7 +78,7 @@ def resolve(
     moved = DeadLetterEntry.objects.filter(pk=entry.pk, resolution=Resolution.PENDING).update(
         resolution=resolution,
         resolved_at=now,
-        expires_at=now + timedelta(days=retention_days()),
+        expires_at=expiry(now),
         reviewed_by_id=actor.user_id,
         **changes,
     )
@@ -206,7 +205,7 @@ def discard_superseded(execution_id: UUID, *, actor: Actor, note: str) -> int:
     DeadLetterEntry.objects.filter(pk__in=ids, resolution=Resolution.PENDING).update(
         resolution=Resolution.DISCARDED,
         resolved_at=now,
-        expires_at=now + timedelta(days=retention_days()),
+        expires_at=expiry(now),
         reviewed_by_id=actor.user_id,
         notes=Case(
             When(notes="", then=Value(note)),

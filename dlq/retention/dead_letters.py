@@ -1,7 +1,8 @@
 """Delete dead letters whose `expires_at`, set by the resolution, has passed.
 
-Pinned and held dead letters are kept, as are the dead letters of unfinished executions. Open dead
-letters never expire.
+While VALKYR_DLQ_RETENTION_DAYS is 0, none expires. `follow_setting` adapts `expires_at` after a
+change to or from 0. Pinned and held dead letters are kept, as are the dead letters of unfinished
+executions. Open dead letters never expire.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,13 +12,14 @@ from operator import or_
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Exists, Max, Min, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, Max, Min, OuterRef, Q, QuerySet
 
 from dlq.conf import retention_days
 from dlq.models import DeadLetterEntry, Resolution
 from dlq.retention.batches import PruningPace, PruningTally
 from dlq.retention.executions import LettersGone
 from dlq.retention.periods import RetentionPeriods
+from executions.database.clock import first_id_at
 from executions.states import FINAL
 from executions.vendor_seams.django_deletion import delete_without_cascade
 
@@ -59,7 +61,7 @@ def look(wanted: RetentionPeriods) -> PruningTally:
     rows = due(wanted)
     first, last = rows.aggregate(first=Min("resolved_at"), last=Max("resolved_at")).values()
     tally = PruningTally(KIND, rows.count(), first, last)
-    kept = _scoped(wanted).filter(_old(wanted), expires_at__isnull=False, pinned=True)
+    kept = _scoped(wanted).filter(_old(wanted), pinned=True)
     tally.kept.update({"pinned": kept.count()} if kept.exists() else {})
     return tally
 
@@ -68,9 +70,31 @@ def gone_by(wanted: RetentionPeriods) -> LettersGone:
     """Return which dead letters count as deleted: those before a time, except the held IDs."""
     held = _resolved(wanted).filter(_held())
     ids = tuple(held.values_list("pk", flat=True))
-    if wanted.older_than is None:
+    before = wanted.before(retention_days())
+    if before is not None and wanted.older_than is None:
         return LettersGone(expired=wanted.now, held=ids)
-    return LettersGone(resolved=wanted.before(retention_days()), held=ids)
+    return LettersGone(resolved=before, held=ids)
+
+
+def follow_setting(now: datetime, pace: PruningPace) -> None:
+    """Clear the expiry of all dead letters if they are kept forever; else set a missing expiry.
+
+    A missing expiry is set when it is due, so the next pass deletes the dead letter.
+    """
+    days = retention_days()
+    before = now - timedelta(days=days)
+    rows = DeadLetterEntry.objects.filter(expires_at__isnull=False)
+    if days > 0:
+        # By ID, so that only dead letters older than the period are read.
+        old = Q(pk__lt=first_id_at(before), resolved_at__lt=before)
+        rows = DeadLetterEntry.objects.filter(old, expires_at=None)
+    expires_at = F("resolved_at") + timedelta(days=days) if days > 0 else None
+    changed = pace.batch
+    while changed == pace.batch and not pace.over:
+        with pace.transaction():
+            free = rows.select_for_update(skip_locked=True, of=("self",), no_key=True)
+            ids = list(free.values_list("pk", flat=True)[: pace.batch])
+            changed = DeadLetterEntry.objects.filter(pk__in=ids).update(expires_at=expires_at)
 
 
 def due(wanted: RetentionPeriods) -> QuerySet[DeadLetterEntry]:
@@ -79,7 +103,8 @@ def due(wanted: RetentionPeriods) -> QuerySet[DeadLetterEntry]:
 
 
 def _some(wanted: RetentionPeriods, most: int, tally: PruningTally) -> int:
-    rows = due(wanted).order_by("expires_at").select_for_update(skip_locked=True, of=("self",))
+    order = "expires_at" if wanted.older_than is None else "pk"
+    rows = due(wanted).order_by(order).select_for_update(skip_locked=True, of=("self",))
     found = list(rows.values_list("pk", "resolved_at")[:most])
     ids = [pk for pk, _ in found]
     for told in BEFORE_DELETION:
@@ -95,7 +120,7 @@ def _some(wanted: RetentionPeriods, most: int, tally: PruningTally) -> int:
 
 def _resolved(wanted: RetentionPeriods) -> QuerySet[DeadLetterEntry]:
     """Return the expired dead letters that are not pinned, including those that are held."""
-    rows = _scoped(wanted).filter(_old(wanted), expires_at__isnull=False, pinned=False)
+    rows = _scoped(wanted).filter(_old(wanted), pinned=False)
     return rows.exclude(resolution=Resolution.PENDING)
 
 
@@ -105,9 +130,12 @@ def _held() -> Q:
 
 
 def _old(wanted: RetentionPeriods) -> Q:
+    before = wanted.before(retention_days())
+    if before is None:
+        return Q(pk__in=())
     if wanted.older_than is None:
         return Q(expires_at__lte=wanted.now)
-    return Q(resolved_at__lt=wanted.before(retention_days()))
+    return Q(resolved_at__lt=before)
 
 
 def _scoped(wanted: RetentionPeriods) -> QuerySet[DeadLetterEntry]:

@@ -52,16 +52,19 @@ def look(kind: str, wanted: RetentionPeriods, gone: Letters | None = None) -> Pr
 
 
 def _due(kind: str, wanted: RetentionPeriods, gone: Letters | None = None) -> QuerySet[Any] | None:
-    """Return the expired rows; None if only executions in some states are pruned."""
+    """Return the expired rows; None if the kind is kept, or only executions in some states are
+    pruned.
+    """
     if wanted.scope.states:
         return None
-    days = retention_days() if wanted.older_than is None else wanted.older_than
-    old = wanted.now - timedelta(days=days)
+    old = wanted.before(retention_days())  # None: kept forever
     if kind == "hours":
         before = wanted.now - HOURS_KEPT
-        before = before if wanted.older_than is None else min(before, old)
+        before = before if wanted.older_than is None or old is None else min(before, old)
         hours = GroupHour.objects.filter(hour__lt=before).order_by("hour")
         return _scoped(hours, wanted, "group__")
+    if old is None:
+        return None
     empty = _scoped(_empty(old, gone), wanted)
     if kind == "fingerprints":
         return GroupFingerprint.objects.filter(group__in=empty.values("pk"))

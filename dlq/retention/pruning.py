@@ -100,6 +100,7 @@ def look(
 def carry_on(wanted: RetentionPeriods, pace: PruningPace) -> list[PruningTally]:
     """Delete expired rows of all kinds, from where the last pass stopped; return the tallies."""
     done = [dead_letters.prune(wanted, pace)]
+    dead_letters.follow_setting(wanted.now, pace)
     done += [groups.prune(kind, wanted, pace) for kind in groups.KINDS]
     tally, place = executions.prune(wanted, pace, read("executions"))
     write("executions", place)

@@ -1,8 +1,9 @@
--- Open dead letters go home together: each to its own new run, or to a new execution.
+-- Open dead letters go home together: each to its own new run, or to a new execution. With 0 days,
+-- they never expire.
 UPDATE dlq_deadletterentry d
    SET resolution = 'REQUEUED',
        resolved_at = clock_timestamp(),
-       expires_at = clock_timestamp() + %(days)s * interval '1 day',
+       expires_at = clock_timestamp() + nullif(%(days)s::float8, 0) * interval '1 day',
        reviewed_by_id = %(reviewer)s,
        requeued_run_id = n.run,
        requeued_execution_id = n.execution,

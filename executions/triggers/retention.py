@@ -20,8 +20,11 @@ MOST = 100_000
 def expire() -> dict[str, int]:
     """Delete delivered events and resolved messages past their retention; return the numbers.
 
-    At most 100,000 rows of a kind are deleted. The setting is VALKYR_EVENT_RETENTION_DAYS.
+    At most 100,000 rows of a kind are deleted. The setting is VALKYR_EVENT_RETENTION_DAYS; 0 keeps
+    all rows.
     """
+    if days() == 0:
+        return {"events": 0, "messages": 0}
     before = database_now() - timedelta(days=days())
     return {"events": _delete(events(before)), "messages": _delete(messages(before))}
 

@@ -11,12 +11,16 @@ from django.test import Client
 from django.utils import timezone
 
 from dlq.comparing.reference_runs import LOOKED_THROUGH
-from dlq.models import DeadLetterEntry
+from dlq.groups import merging
+from dlq.models import DeadLetterEntry, Resolution
+from dlq.resolve import transitions
 from dlq.retention.pruning import turn
+from executions.access.actor import Actor
 from executions.database.ids import uuid7
 from executions.models import Activity, Membership, Workflow, WorkflowExecution
 from executions.states import VersionKind
 from tests.support import admin_rows as rows
+from tests.support.failures import fail
 
 pytestmark = pytest.mark.django_db
 LETTERS = "/admin/dlq/deadletterentry/"
@@ -84,6 +88,19 @@ def test_without_a_good_run_the_page_says_how_far_it_looked(op: Client, workflow
     assert "This step did not succeed in the last 1 execution" in page(
         op, rows.failed_order(workflow)
     )
+
+
+def test_in_a_merged_group_only_the_same_fingerprint_is_compared(
+    op: Client, workflow: Workflow
+) -> None:
+    entry, other = fail(workflow, "no stock"), fail(workflow, "nothing left")
+    merging.merge(entry.group_id, [other.group_id], actor=Actor(None, "ann", "test"))
+    DeadLetterEntry.objects.filter(pk=other.pk).update(group_id=entry.group_id)
+
+    shown = page(op, entry)
+
+    text = "This group has no other dead letters with the same fingerprint."
+    assert shown.count(text) == 2
 
 
 def test_another_failure_is_chosen_in_the_address(op: Client, workflow: Workflow) -> None:
@@ -232,6 +249,19 @@ def test_versions_published_after_the_first_failure_are_not_listed(
 
     assert re.search(r"version 1\s*<", panel)
     assert not re.search(r"version 2\s*<", panel)
+
+
+def test_with_0_days_of_retention_a_resolved_one_is_never_deleted(
+    op: Client, workflow: Workflow, settings: Any
+) -> None:
+    settings.VALKYR = {**settings.VALKYR, "DLQ_RETENTION_DAYS": 0}
+    entry = fail(workflow)
+    transitions.resolve(entry, Resolution.DISCARDED, actor=Actor(None, "ann", "test"))
+
+    shown = page(op, entry)
+
+    assert "Never deleted." in shown
+    assert "Kept until it is resolved." not in shown
 
 
 def test_a_discard_needs_a_reason_and_can_be_taken_back(op: Client, workflow: Workflow) -> None:

@@ -16,8 +16,11 @@ from dlq.models import (
     Resolution,
 )
 from dlq.resolve import transitions
-from dlq.retention.pruning import turn
+from dlq.retention.batches import PruningPace
+from dlq.retention.periods import as_set, older_than
+from dlq.retention.pruning import look, prune, turn
 from executions.access.actor import Actor
+from executions.database.clock import database_now, first_id_at
 from executions.models import Workflow, WorkflowExecution
 from tests.support import admin_rows
 from tests.support.failures import fail
@@ -71,6 +74,65 @@ def test_what_is_open_or_pinned_or_of_a_live_execution_stays(orders: Workflow) -
     assert kept() == {still_open.pk, pinned.pk}
 
 
+def set_days(settings: Any, days: int) -> None:
+    settings.VALKYR = {**settings.VALKYR, "DLQ_RETENTION_DAYS": days}
+
+
+def test_with_0_days_what_was_resolved_is_kept_forever(orders: Workflow, settings: Any) -> None:
+    before = resolved(orders)
+    set_days(settings, 0)
+    discarded, requeued = fail(orders), fail(orders)
+    transitions.resolve(discarded, Resolution.DISCARDED, actor=ANN)
+    transitions.requeue_many(
+        [transitions.GoneHome(requeued.pk)],
+        actor=ANN,
+        notes="",
+        workspace_id=requeued.workspace_id,
+        object_type="FailureGroup",
+        object_id=requeued.group_id,
+    )
+
+    [seen] = look(("dead letters",), as_set(database_now()), PruningPace())
+    assert (seen.rows, turn().counts["dead letters"]) == (0, 0)
+
+    assert kept() == {before.pk, discarded.pk, requeued.pk}
+    assert not DeadLetterEntry.objects.filter(expires_at__isnull=False).exists()
+    assert not DeadLetterEntry.objects.filter(resolution=Resolution.PENDING).exists()
+
+
+def test_what_was_kept_forever_expires_after_the_setting_changes(
+    orders: Workflow, settings: Any
+) -> None:
+    set_days(settings, 0)
+    old, fresh, still_open = (fail(orders) for _ in range(3))
+    for letter in (old, fresh):
+        transitions.resolve(letter, Resolution.DISCARDED, actor=ANN)
+    DeadLetterEntry.objects.filter(pk=old.pk).update(
+        id=first_id_at(LONG_AGO), resolved_at=LONG_AGO + timedelta(hours=1)
+    )
+    set_days(settings, 30)
+
+    assert turn().counts["dead letters"] == 0
+    assert turn().counts["dead letters"] == 1
+
+    assert kept() == {fresh.pk, still_open.pk}
+
+
+def test_an_age_that_is_given_applies_to_what_is_kept_forever(
+    orders: Workflow, settings: Any
+) -> None:
+    set_days(settings, 0)
+    letter, still_open = fail(orders), fail(orders)
+    transitions.resolve(letter, Resolution.DISCARDED, actor=ANN)
+    DeadLetterEntry.objects.filter(pk=letter.pk).update(resolved_at=LONG_AGO)
+    wanted = older_than(30, database_now())
+
+    assert [one.rows for one in look(("dead letters",), wanted, PruningPace())] == [1]
+    assert [one.rows for one in prune(("dead letters",), wanted, PruningPace())] == [1]
+
+    assert kept() == {still_open.pk}
+
+
 def age(group_id: Any) -> None:
     FailureGroup.objects.filter(pk=group_id).update(
         status_at=LONG_AGO, last_seen=LONG_AGO, first_seen=LONG_AGO
@@ -92,6 +154,19 @@ def test_a_group_that_is_over_and_empty_goes_after_what_leads_to_it(orders: Work
 
     again = fail(orders)
     assert again.group_id != letter.group_id
+
+
+def test_with_0_days_groups_that_are_over_are_kept(orders: Workflow, settings: Any) -> None:
+    letter = resolved(orders)
+    status.ignore(letter.group_id, actor=ANN)
+    tally.fold()
+    turn()
+    age(letter.group_id)
+    set_days(settings, 0)
+
+    for _ in range(2):
+        counts = turn().counts
+        assert (counts["groups"], counts["fingerprints"]) == (0, 0)
 
 
 @pytest.mark.parametrize("what", ["entry", "news", "status", "seen"])

@@ -1,5 +1,6 @@
 """QUEUE triggers: `manage.py consume` as a separate process, on a real Redis and PostgreSQL."""
 
+import base64
 import json
 import os
 import signal
@@ -7,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -18,6 +20,9 @@ from kombu import Connection
 
 from executions.errors import NotFound
 from executions.models import RefusedMessage, Tier, Trigger, Workflow, WorkflowExecution
+from executions.payloads import STORED
+from executions.sealing import payload_keys
+from executions.sealing import store as keyset
 from executions.triggers.queues import intake
 from executions.triggers.queues import refused_messages as refused
 from executions.triggers.queues import sources as opening
@@ -27,6 +32,7 @@ from executions.triggers.queues.sources import BrokerSource, RedisSource, in_fli
 from executions.triggers.sync import switch
 from tests.support.consuming import Consuming
 from tests.support.fleet import database_url
+from tests.support.payload_store import TEXT, use_store
 from tests.support.stack import PROJECT
 from tests.support.triggers import NAMED, only_trigger, triggered
 from tests.support.waiting import wait_until
@@ -279,6 +285,53 @@ def test_messages_wait_while_they_may_not_start_anything(
     consume(trigger.pk, "--once")
     assert payloads() == [{"order": 1}, {"order": 2}]
     assert not RefusedMessage.objects.exists()
+
+
+def consume_here(trigger: Trigger, queue: str) -> dict[str, int]:
+    """Run a consumer in this process until the queue is empty or a message must wait."""
+    source = RedisSource(settings.REDIS_URL, queue, trigger.pk, raw=True)
+    consumer = Consumer(trigger.pk, source, stop=threading.Event(), once=True)
+    consumer.run()
+    source.close()
+    return dict(consumer.counts)
+
+
+def test_messages_wait_while_the_payload_store_is_down(
+    trigger: Trigger, queue: str, store: redis.Redis, settings: Any, tmp_path: Path
+) -> None:
+    folder = use_store(settings, tmp_path)
+    folder.write_text("a file where the folder should be")
+    store.rpush(queue, json.dumps({"text": TEXT}))
+
+    assert consume_here(trigger, queue) == {}
+
+    assert (store.llen(queue), in_flight(store, trigger)) == (1, 0)
+    assert not RefusedMessage.objects.exists()
+    folder.unlink()
+    assert consume_here(trigger, queue) == {"started": 1}
+    assert STORED in payloads()[0]
+
+
+@pytest.mark.parametrize("key", [base64.b64encode(b"n" * 32).decode(), ""])
+def test_messages_wait_while_the_installation_key_is_missing(
+    key: str, trigger: Trigger, queue: str, store: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def as_after_a_start() -> None:
+        keyset.forget()
+        payload_keys.forget()
+
+    payload_keys.make(trigger.workflow.workspace_id)
+    store.rpush(queue, '{"order": 1}', "{")
+    with monkeypatch.context() as patched:
+        patched.setenv("VALKYR_KEY", key)
+        as_after_a_start()
+
+        assert consume_here(trigger, queue) == {}
+
+        assert (store.llen(queue), in_flight(store, trigger)) == (2, 0)
+        assert not RefusedMessage.objects.exists()
+    as_after_a_start()
+    assert consume_here(trigger, queue) == {"started": 1, "refused": 1}
 
 
 def test_it_outlives_lost_connections(trigger: Trigger, queue: str, store: redis.Redis) -> None:

@@ -3,6 +3,8 @@
 from datetime import timedelta
 
 import pytest
+from django.conf import settings
+from django.test import override_settings
 
 from executions.database.clock import database_now, first_id_at
 from executions.models import Event, RefusedMessage
@@ -29,6 +31,8 @@ def test_old_rows_that_are_done_with_are_deleted(monkeypatch: pytest.MonkeyPatch
                 resolution="DISCARDED" if done else "",
             )  # fmt: skip
 
+    with override_settings(VALKYR={**settings.VALKYR, "EVENT_RETENTION_DAYS": 0}):
+        assert retention.expire() == {"events": 0, "messages": 0}
     counts = retention.expire()
 
     assert counts == {"events": 3, "messages": 3}

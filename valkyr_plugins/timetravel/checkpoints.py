@@ -108,9 +108,12 @@ def retention_hours() -> float:
 def expire() -> int:
     """Delete checkpoints whose retention is over; return their number, at most 100,000.
 
-    An unfinished execution keeps its checkpoints, and a fork keeps its first one.
+    An unfinished execution keeps its checkpoints, and a fork keeps its first one. With a retention
+    of 0 hours, checkpoints are kept as long as their execution.
     """
     count = 0
+    if retention_hours() == 0:
+        return 0
     while count < MOST_EXPIRED:
         found = statements.fetch(
             "expire_checkpoints", {"hours": retention_hours(), "batch": EXPIRED_AT_ONCE}

@@ -13,7 +13,7 @@ class TimeTravelSettings(SettingsModel):
     checkpoint_retention_hours: float = setting(
         24,
         "How long checkpoints are kept after the end of their execution; afterwards, you can still "
-        "fork from finished steps",
+        "fork from finished steps. 0: as long as the execution",
         unit="hours",
         variables=("CHECKPOINT_RETENTION_HOURS",),
         ge=0,

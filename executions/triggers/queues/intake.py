@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
+from django.core.exceptions import ImproperlyConfigured
 from django.db import DataError
 
 from executions.access.actor import Actor
@@ -22,7 +23,9 @@ from executions.errors import (
     WorkflowDisabled,
 )
 from executions.models import RefusedMessage, Trigger
+from executions.payload_store import PayloadStoreUnavailable
 from executions.payloads import digest
+from executions.sealing import SealingError
 from executions.states import TriggerType
 from executions.triggers.queues.message import QueueMessage, Unreadable
 from executions.triggers.start import start_execution
@@ -30,7 +33,15 @@ from executions.triggers.start import start_execution
 KEPT_BYTES = 64 * 1024
 REPLACEMENT = "\ufffd"  # for what PostgreSQL cannot store as text
 MAX_REASON = 4_000
-SWITCHED_OFF_SECONDS = 5.0
+RETRY_SECONDS = 5.0
+# Errors that do not come from the message: an operator must change something first.
+NOT_OF_THE_MESSAGE = (
+    WorkflowDisabled,
+    NotPublished,
+    PayloadStoreUnavailable,
+    SealingError,
+    ImproperlyConfigured,
+)
 
 
 class IntakeVerdict(StrEnum):
@@ -60,18 +71,16 @@ def take(trigger_id: UUID, message: QueueMessage) -> IntakeCount:
     trigger = queue_trigger(trigger_id)
     if not trigger.enabled:
         why = "is no longer in the published version" if trigger.retired_at else "is disabled"
-        return IntakeCount(IntakeVerdict.LATER, f"the trigger {why}", SWITCHED_OFF_SECONDS)
+        return IntakeCount(IntakeVerdict.LATER, f"the trigger {why}", RETRY_SECONDS)
     try:
-        return _start(trigger, message)
-    except Unreadable as error:
-        return refuse(trigger_id, message, error.code, str(error))
-    except ValkyrError as error:
-        return refuse(trigger_id, message, error.code, sentence(error))
-    except DataError as error:
-        return refuse(trigger_id, message, "bad_value", f"The body cannot be stored: {error}.")
+        return _start_or_refuse(trigger, message)
+    except QuotaExceeded as error:
+        return IntakeCount(IntakeVerdict.LATER, error.message, error.retry_after)
+    except NOT_OF_THE_MESSAGE as error:
+        return IntakeCount(IntakeVerdict.LATER, str(error), RETRY_SECONDS)
 
 
-def _start(trigger: Trigger, message: QueueMessage) -> IntakeCount:
+def _start_or_refuse(trigger: Trigger, message: QueueMessage) -> IntakeCount:
     try:
         started = start_execution(
             trigger.workflow,
@@ -81,10 +90,14 @@ def _start(trigger: Trigger, message: QueueMessage) -> IntakeCount:
             trigger=trigger,
             idempotency_key=_key(trigger, message),
         )
-    except QuotaExceeded as error:
-        return IntakeCount(IntakeVerdict.LATER, error.message, error.retry_after)
-    except (WorkflowDisabled, NotPublished) as error:
-        return IntakeCount(IntakeVerdict.LATER, error.message, SWITCHED_OFF_SECONDS)
+    except (QuotaExceeded, *NOT_OF_THE_MESSAGE):
+        raise
+    except Unreadable as error:
+        return refuse(trigger.pk, message, error.code, str(error))
+    except ValkyrError as error:
+        return refuse(trigger.pk, message, error.code, sentence(error))
+    except DataError as error:
+        return refuse(trigger.pk, message, "bad_value", f"The body cannot be stored: {error}.")
     return IntakeCount(IntakeVerdict.STARTED if started.created else IntakeVerdict.KNOWN)
 
 

@@ -7,8 +7,9 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from django.conf import settings
 from django.db import connection
-from django.test.utils import CaptureQueriesContext
+from django.test.utils import CaptureQueriesContext, override_settings
 
 from executions.models import WorkflowExecution
 from runners.models import Run
@@ -210,6 +211,8 @@ def test_they_go_a_day_after_the_end_and_never_before(queue: World) -> None:
             [old],
         )
 
+    with override_settings(VALKYR={**settings.VALKYR, "CHECKPOINT_RETENTION_HOURS": 0}):
+        assert checkpoints.expire() == 0
     assert checkpoints.expire() == 4
 
     assert [len(taken(pk)) for pk in (old, fresh, under_way)] == [0, 4, 1]
