@@ -222,7 +222,7 @@ class FiguresOf(Endpoint):
         return scope, {}
 
     def _runners(self, reach: Reach) -> QuerySet[Runner]:
-        """Return the newest runners that are shared or in workspaces that the caller may view."""
+        """Return at most 1,000 runners that the caller may view, the most recently seen first."""
         rows = Runner.objects.order_by("-seen_at")
         if not sees_all(self.user):
             mine = reach.workspaces(Action.VIEW)
