@@ -48,7 +48,7 @@ class FiguresQuery(Body):
 
 
 class LengthsShape(CamelCaseSerializer):
-    """Percentiles of durations in ms; null if there are no durations. Error: at most 12.2 %."""
+    """Percentiles of durations in ms, accurate to 12.2 %; null if there are no durations."""
 
     count = serializers.IntegerField()
     p50 = serializers.FloatField(allow_null=True)
