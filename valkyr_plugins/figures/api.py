@@ -48,7 +48,7 @@ class FiguresQuery(Body):
 
 
 class LengthsShape(CamelCaseSerializer):
-    """Percentiles of durations in ms; null if there are no durations. Error: at most 12.2 %."""
+    """Percentiles of durations in ms, accurate to 12.2 %; null if there are no durations."""
 
     count = serializers.IntegerField()
     p50 = serializers.FloatField(allow_null=True)
@@ -222,7 +222,7 @@ class FiguresOf(Endpoint):
         return scope, {}
 
     def _runners(self, reach: Reach) -> QuerySet[Runner]:
-        """Return the newest runners that are shared or in workspaces that the caller may view."""
+        """Return at most 1,000 runners that the caller may view, the most recently seen first."""
         rows = Runner.objects.order_by("-seen_at")
         if not sees_all(self.user):
             mine = reach.workspaces(Action.VIEW)

@@ -61,7 +61,7 @@ class Spent:
 
     @property
     def lasts(self) -> tuple[bool, float]:
-        """Return a key by which budgets are sorted: those that never reset are last."""
+        """Return a sort key for the time of reset; budgets that never reset sort last."""
         return self.ends_at is None, self.retry_after
 
     @property

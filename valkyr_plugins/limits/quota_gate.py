@@ -29,7 +29,7 @@ MOST_TRIED = 10
 
 @dataclass(frozen=True, slots=True)
 class QuotaPermit:
-    """The slots and counts that a step took.
+    """The slots that a step took, and the quotas that counted it.
 
     If the step ran, its counts are kept, regardless of its result.
     """

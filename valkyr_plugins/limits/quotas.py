@@ -181,7 +181,7 @@ def reasons(held: HeldRuns) -> Mapping[UUID, Reason]:
 
 
 def held_reason(run: Run, since: datetime | None) -> Reason:
-    """Return the reason for a hold: the used-up quota, the time of its reset, and what to do."""
+    """Return the reason for a hold: the quota, when the step tries again, and what to do."""
     facts = run.progress or {}
     limit, used = int(facts.get("limit") or 0), int(facts.get("used") or 0)
     what = described_hold(facts)
@@ -205,7 +205,7 @@ def held_reason(run: Run, since: datetime | None) -> Reason:
 
 
 def described_hold(facts: Any) -> str:
-    """Return the quota in a few words: what it limits and for whom."""
+    """Describe the quota of a hold in a few words: what it limits and for whom."""
     whose = "this workspace's" if facts.get("of") == "workspace" else "the starting user's"
     target = str(facts.get("target") or "")
     if facts.get("resource") == "tokens":

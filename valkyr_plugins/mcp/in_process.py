@@ -82,7 +82,7 @@ class InProcessApi:
         headers: dict[str, str] | None = None,
         **named: Any,
     ) -> ApiAnswer:
-        """Perform one operation. Raises ApiRefused if it fails, or if it may not write."""
+        """Perform one operation. Raises ApiRefused if it fails, or if writing is not allowed."""
         if method != "GET" and route not in READING and not self.writes:
             raise ApiRefused(403, {"detail": "This tool may not write. Propose the change."})
         request = self._request(method, addresses.api(route, **named), body, query or {}, headers)

@@ -17,7 +17,7 @@ BEFORE = (
 
 
 class MfaConfig(PluginConfig):
-    """Passkeys and one-time codes for users who sign in with a password, and recent sign-ins."""
+    """Passkeys and one-time codes as second factors, and pages that require a recent sign-in."""
 
     name = "valkyr_plugins.mfa"
     label = "valkyr_mfa"
@@ -49,7 +49,7 @@ class MfaConfig(PluginConfig):
         settings["MIDDLEWARE"] = middleware
 
     def ready(self) -> None:
-        """Register the system check and sign-in receiver; check codes at token exchanges."""
+        """Register the system check, the sign-in receiver, and the check of token exchanges."""
         from executions.public.access import DOORS
         from executions.public.accounts import second_factor
         from valkyr_plugins.mfa import (

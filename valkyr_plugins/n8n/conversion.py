@@ -124,7 +124,7 @@ class _Conversion:
         ]
 
     def _start(self) -> list[dict[str, Any]]:
-        """Convert the triggers, connect them to the next nodes, and return at most 100 of them."""
+        """Convert the triggers, connect them to the next nodes, and return at most 100 triggers."""
         found: list[dict[str, Any]] = []
         starts: list[tuple[Node, NodePort]] = []
         for node in self.triggers:

@@ -410,7 +410,7 @@ def _outside(shape: Shape | None) -> Shape | None:
 
 
 def failure(work: NodeWork) -> Shape:
-    """Return the shape of what n8n passes on after a failure: the item, its message in `error`."""
+    """Return the shape of what n8n passes on after a failure: the item and the error message."""
     message = f"tasks.{work.id}.error.message"
     named: dict[Keys, str] = {("error", "message"): message, ("error",): message}
     came = work.shape

@@ -208,7 +208,7 @@ FAMILIES: dict[str, Family] = {}
 
 
 def family(*kinds: str, takes: str = ITEM) -> Callable[[Family], Family]:
-    """Return a decorator that registers a function for these kinds of nodes and their input."""
+    """Return a decorator that registers a function, and the input it takes, for kinds of nodes."""
 
     def register(function: Family) -> Family:
         for kind in kinds:

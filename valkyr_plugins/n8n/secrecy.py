@@ -37,7 +37,7 @@ def secret_name(name: str) -> bool:
 
 
 def secret_value(name: str, value: Any) -> bool:
-    """Return whether a field's name and text suggest that its value is a secret."""
+    """Return whether a field's name or its text suggests that its value is a secret."""
     if not isinstance(value, str) or "{{" in value:
         return False
     named = secret_name(name) and len(value) >= SHORTEST and " " not in value.strip()

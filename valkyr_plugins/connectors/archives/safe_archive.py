@@ -105,7 +105,7 @@ class Archive:
         return list(self._files)
 
     def content(self, name: str) -> bytes:
-        """Unpack a file and return its bytes. Raises StepError if it is too large or broken."""
+        """Unpack a file and return its bytes. Raises StepError; `archive` converts other errors."""
         info = self._files[name]
         pieces: list[bytes] = []
         size = 0

@@ -155,7 +155,7 @@ def result_of(ended: ProcessExit) -> Result:
 
 
 def _report(ended: ProcessExit) -> dict[str, Any]:
-    """Parse the report, in which the code could have written anything. Raises StepError."""
+    """Parse the report, into which the code could have written anything. Raises StepError."""
     if not ended.report:
         raise _no_result(ended)
     if len(ended.report) > MAX_RESULT_BYTES:

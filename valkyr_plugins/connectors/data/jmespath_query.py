@@ -91,7 +91,7 @@ class _Functions(functions.Functions):
 
 
 class _Interpreter(visitor.TreeInterpreter):
-    """Evaluates an expression; limits items that projections, flattening and functions create."""
+    """Evaluates an expression; limits the items that it creates, and large comparisons."""
 
     def __init__(self) -> None:
         super().__init__(visitor.Options(custom_functions=_FUNCTIONS))

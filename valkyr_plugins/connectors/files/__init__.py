@@ -1,1 +1,1 @@
-"""Modules that read and write files: below a folder that an administrator sets, or in S3."""
+"""Modules that read and write files: in the configured folder, or in stores such as S3."""

@@ -52,7 +52,7 @@ class LocalStore:
     def copy(
         self, place: FileLocation, file: BinaryIO, mode: Mode, content_type: str | None
     ) -> Facts:
-        """Write an open file's content. With `create`, raise StepError if other content exists."""
+        """Write an open file's content. With `create`, an existing file must have this content."""
         path = place.rest
         with folder_of(path, create=True) as (folder, name):
             if mode == "create" and _exists(folder, name):

@@ -206,7 +206,7 @@ def kept_bookmark(ctx: StepContext) -> Bookmark | None:
 
 
 def _seal(held: dict[str, Any], ctx: StepContext) -> str:
-    """Return the digest that ties a bookmark to a step. Raises PayloadError if it is too large."""
+    """Return a digest that ties a bookmark to a step. Raises PayloadError for a large bookmark."""
     # The key depends on the step and its inputs: other inputs make another bookmark.
     return payloads.digest(f"{ctx.idempotency_key}{payloads.dump(held, 'bookmark', MAX_BYTES)}")
 

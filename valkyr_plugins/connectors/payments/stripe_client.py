@@ -33,7 +33,7 @@ ENDLESS = "the response of Stripe's API has more than 5 MiB, which Stripe never 
 
 
 class GuardedClient(stripe.HTTPClient):
-    """The library's HTTP client over our transport, which checks addresses and deadlines."""
+    """An HTTP client for Stripe's library; its transport checks addresses and deadlines."""
 
     name = "valkyr"
 

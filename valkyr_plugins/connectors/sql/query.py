@@ -20,7 +20,7 @@ SENTENCE = (
 
 
 def template_problems(config: Mapping[str, Any]) -> Iterator[ConfigProblem]:
-    """Yield a problem for each statement whose text contains a template; `config` is a `with`."""
+    """Yield a problem for each statement that contains a template; `config` is a task's `with`."""
     if _has_template(config.get("statement")):
         yield ConfigProblem(("statement",), "template_not_allowed", SENTENCE)
     statements = config.get("statements")

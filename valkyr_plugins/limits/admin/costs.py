@@ -31,7 +31,7 @@ SHOWN = 25
 
 @admin.register(CostEntry)
 class CostEntryAdmin(FactAdmin):
-    """The cost of one attempt of a step for one model or service."""
+    """What one attempt of a step spent on one model or service."""
 
     list_display = ("model_name", "money", "all_tokens", "step", "workflow", "workspace", "at")
     list_select_related = ("workflow", "workspace")

@@ -178,7 +178,7 @@ def _compared(caller: ToolCaller, entry_id: UUID | str) -> Any:
 
 
 def _source(caller: ToolCaller, letter: dict[str, Any]) -> Any:
-    """Return the failed task as its author wrote it; None if the caller may not see it."""
+    """Return the failed task's source and version; None if the caller may not see them."""
     version = _if_permitted(
         caller, "workflow-version", id=letter["workflowId"], n=letter["version"]
     )

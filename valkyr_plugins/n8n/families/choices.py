@@ -1,4 +1,4 @@
-"""Convert If, Filter and Switch into branch tasks, which pass their input on."""
+"""Convert If, Filter and Switch into branch tasks; later tasks read the node's input directly."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any

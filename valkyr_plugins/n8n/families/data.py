@@ -99,7 +99,7 @@ def _put(values: dict[str, Any], keys: list[str], value: Any) -> None:
 
 @family("noOp")
 def noop(work: NodeWork) -> Made:
-    """Make a `flow.noop` task, which passes its input on; n8n ignores any parameters."""
+    """Make a `flow.noop` task without output; later tasks read the node's input directly."""
     if set(work.node.parameters) - {"options"}:
         names = ", ".join(without_secrets(name[:60]) for name in list(work.node.parameters)[:6])
         work.remark(
@@ -227,7 +227,7 @@ def _value(work: NodeWork, row: dict[str, Any], selector: str) -> dict[str, Any]
 
 
 def _field(work: NodeWork, name: str) -> str:
-    """Return a template for a field of the node's input; for a page, for the body itself."""
+    """Return a template for a field of the node's input; for `data` of a response, for the body."""
     whole = work.shape.whole
     if name == "data" and whole is not None and whole.endswith(".body"):
         return "{{ " + whole + " }}"

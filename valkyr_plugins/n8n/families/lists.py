@@ -79,7 +79,7 @@ def remove_duplicates(work: NodeWork) -> Made:
 
 @family("aggregate", takes=LIST)
 def aggregate(work: NodeWork) -> Made:
-    """Make a `data.set` task that returns one object: a list of all items, or a list per field."""
+    """Make a `data.set` task whose object has one list of all items, or one list for each field."""
     items = _items(work)
     if work.word("aggregate") == "aggregateAllItemData":
         name = work.word("destinationFieldName", "data")

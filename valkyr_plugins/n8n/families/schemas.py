@@ -83,7 +83,7 @@ def _sound(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def of_example(value: Any, depth: int = 0) -> dict[str, Any]:
-    """Return a schema for values like this one, which requires all fields of its objects."""
+    """Return a schema for values like this one; it requires all fields of the objects."""
     if depth > MAX_DEPTH or value is None:
         return {}
     if isinstance(value, dict):

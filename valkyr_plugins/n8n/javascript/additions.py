@@ -115,7 +115,7 @@ _VALUES = frozenset(("long", "short", "numeric", "2-digit", "UTC"))
 
 
 def in_english(tokens: Sequence[ProgramToken], place: int) -> bool:
-    """Return whether the additions support the call (such as `toLocaleString`) at `place`."""
+    """Return whether the additions support the language and options of the call at `place`."""
     given = tokens[place + 1 : place + MAX_OPTIONS]
     at = [token.text for token in given]
     if at[:1] != ["("]:

@@ -92,7 +92,7 @@ def bound_tmp() -> None:
 
 
 def narrow() -> None:
-    """Make the restricted file system this process's root, in its own mounts. Raises OSError."""
+    """Make the restricted file system this process's root. Requires `leave`. Raises OSError."""
     kernel.mount("none", "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
     flags = kernel.MS_NOSUID | kernel.MS_NODEV
     kept, covered = sources(), hidden()
