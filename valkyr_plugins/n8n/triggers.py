@@ -210,7 +210,7 @@ def _cron(rule: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _often(rule: Mapping[str, Any], kind: str, minute: int) -> tuple[str, str]:
-    """Return the cron fields of a rule that starts several times per day, and a remark."""
+    """Return the cron fields of a rule that fires several times per day, and a remark."""
     if kind == "seconds":
         return "* * * * *", "It started every few seconds; a minute is the shortest time here."
     if kind == "minutes":

@@ -56,7 +56,7 @@ def sent(
 
 
 def _more(work: NodeWork, places: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
-    """Yield the fields of collections, except those in a form that only n8n uses."""
+    """Yield the non-empty fields of collections, except fields in a form that only n8n uses."""
     for place in places:
         more = work.get(place)
         for name, raw in more.items() if isinstance(more, dict) else ():
