@@ -43,7 +43,7 @@ ERROR_NAMES: dict[Keys, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ImportedTriggers:
-    """The triggers that a node became, the shape of its output, and remarks for the user."""
+    """The triggers made from a node, the shape of the node's output, and remarks for the user."""
 
     triggers: list[dict[str, Any]]
     shape: Shape

@@ -119,7 +119,7 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One entry's inputs or payload, before and after the changes; only some users may see them."""
+    """One entry's inputs or payload before and after the changes; shown only to permitted users."""
 
     entry_id: UUID
     before: Any

@@ -187,7 +187,7 @@ class _Beginning:
         return self.point.label if self.point else "start"
 
     def prepare(self, made: WorkflowExecution) -> None:
-        """Copy the past into the new execution, in the transaction that starts the execution."""
+        """Copy runs and variables into the new execution, in the transaction that starts it."""
         version = compiled(made.version_id)
         variables = dict(version.graph.variables)
         if self.point is not None:

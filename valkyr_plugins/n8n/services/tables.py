@@ -149,7 +149,7 @@ def crud(  # noqa: PLR0913 - a row of the table, with its parts by name
 
 
 def by_id(*names: str) -> Any:
-    """Return the function that makes an ID in a query or a body from a parameter."""
+    """Return the function that makes a required value, such as an ID, from one of `names`."""
     return lambda work: (
         missing(work, names[0]) if (raw := given(work, "|".join(names))) is None
         else work.value(raw)

@@ -71,7 +71,7 @@ def filled(work: NodeWork, spec: Any) -> Any:
 
 
 def segment(work: NodeWork, raw: Any, name: str = "") -> str:
-    """Return a value as a part of an address, quoted or with the filter `urlencode`."""
+    """Return a value as a part of a URL, encoded here or by the filter `urlencode`."""
     if is_expression(raw):
         return "{{ " + operand(work.texts.expression(raw)) + " | urlencode }}"
     text = work.text(raw, name)

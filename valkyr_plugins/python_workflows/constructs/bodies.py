@@ -117,7 +117,7 @@ class TracedTurns:
         self._end("until", condition)
 
     def while_(self, condition: object) -> None:
-        """Continue only while the condition is true before an iteration.
+        """Start each iteration only if the condition is true; otherwise, end the loop.
 
         Before the first iteration, results are None.
         """

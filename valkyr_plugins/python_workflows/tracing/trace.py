@@ -221,7 +221,7 @@ class Trace:
             )
 
     def local(self, tasks: Iterable[TracedTask]) -> list[TracedTask]:
-        """Return the tasks of this scope; record tasks of enclosing scopes. Raises TracingError."""
+        """Return the tasks that are in this scope; record the others. Raises TracingError."""
         scope, own = self.scope, dict.fromkeys(tasks)
         around = list(scope.scopes())
         for task in own:

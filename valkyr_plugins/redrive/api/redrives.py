@@ -59,7 +59,7 @@ from valkyr_plugins.redrive.preview import Preview, preview, preview_of
 def make_permitted(
     user: User, given: dict[str, Any], wish: RedriveOptions, actor: Actor
 ) -> Redrive:
-    """Create a draft of the dead letters that the caller chose.
+    """Create a draft redrive of the dead letters that the caller chose.
 
     Raises Forbidden, NotFound or InvalidRedrive.
     """
