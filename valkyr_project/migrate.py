@@ -64,7 +64,7 @@ def _wait(seconds: float) -> str:
 
 
 def _missing() -> str:
-    """Return the reason if the tables do not match this version or cannot be read; "" otherwise."""
+    """Return the reason if migrations are not applied or the database does not answer; else ""."""
     from django.db import DatabaseError
     from django.db.migrations.executor import MigrationExecutor
 

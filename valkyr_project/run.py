@@ -14,7 +14,7 @@ from valkyr_project.processes.commands import Pool, ProcessCommand
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Become the process that the arguments name; exit with 2 and a reason if they are invalid."""
+    """Become the process that the arguments name; exit with status 2 if they are invalid."""
     program = chosen(sys.argv[1:] if arguments is None else arguments)
     environment = {
         "DJANGO_SETTINGS_MODULE": "valkyr_project.settings",
@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def chosen(arguments: Sequence[str]) -> ProcessCommand:
-    """Return the command that the arguments select. Exits with 2 if they are invalid."""
+    """Return the command that the arguments select. Exits with status 2 if they are invalid."""
     parser = _parser()
     given = parser.parse_args(arguments)
     if given.process == "web":

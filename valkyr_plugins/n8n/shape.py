@@ -52,7 +52,7 @@ class Shape:
         return Shape(whole=expression, base=path(expression, self.within), named=named)
 
     def column(self, keys: Keys) -> Keys | None:
-        """Return the path of n8n's field within an item; None if items do not have such fields."""
+        """Return the path of n8n's field within an item; None if the path is unknown."""
         for length in range(len(keys), 0, -1):
             if keys[:length] in self.each:
                 return (*self.each[keys[:length]], *keys[length:])

@@ -43,7 +43,7 @@ ERROR_NAMES: dict[Keys, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ImportedTriggers:
-    """The triggers that a node became, the shape of its output, and remarks for the user."""
+    """The triggers made from a node, the shape of the node's output, and remarks for the user."""
 
     triggers: list[dict[str, Any]]
     shape: Shape
@@ -210,7 +210,7 @@ def _cron(rule: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _often(rule: Mapping[str, Any], kind: str, minute: int) -> tuple[str, str]:
-    """Return the cron fields of a rule that starts several times per day, and a remark."""
+    """Return the cron fields of a rule that fires several times per day, and a remark."""
     if kind == "seconds":
         return "* * * * *", "It started every few seconds; a minute is the shortest time here."
     if kind == "minutes":

@@ -7,7 +7,7 @@ from runners.public.registry import add_module
 
 
 def discover() -> None:
-    """Import `steps` and `workflows` of each installed app, as Celery does with `tasks`."""
+    """Import `steps` and `workflows` of each installed app; register the steps for workflows."""
     autodiscover_modules("steps", "workflows")
     register_steps()
 

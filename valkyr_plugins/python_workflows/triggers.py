@@ -45,7 +45,7 @@ def _keys(name: str, key: str, value: Any, place: str) -> dict[str, Any]:
 
 
 def _text(value: Any) -> Any:
-    """Return the template of a filter, given as text or as a function of the event's payload."""
+    """Return a trigger's value; convert a function of the event's payload to a template."""
     if isinstance(value, Callable):  # type: ignore[arg-type]
         from valkyr_plugins.python_workflows.constructs.waits import event
 

@@ -48,7 +48,7 @@ def follow_merged_groups(sender: Any, group_id: UUID, merged_ids: Sequence[UUID]
 
 @stopped_redrives.provide
 def stopped_of(ids: Collection[UUID]) -> set[UUID]:
-    """Return the IDs of redrives that stopped after too many failures. Uses one query."""
+    """Return those of the IDs whose redrive stopped after too many failures. Uses one query."""
     rows = Redrive.objects.filter(pk__in=ids, state=RedriveState.STOPPED)
     return set(rows.values_list("pk", flat=True))
 

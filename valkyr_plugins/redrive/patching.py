@@ -33,7 +33,7 @@ NAMES = ("inputs", "error", "attempts", "entry")
 
 
 class Unusable(Exception):
-    """The expression returned no patch for this entry; the message says why."""
+    """The expression cannot make a patch for this entry; the message says why."""
 
 
 def problems(text: str) -> Iterator[DefinitionProblem]:

@@ -119,7 +119,7 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The inputs of one entry before and after the changes: payloads, for permitted users only."""
+    """One entry's inputs or payload before and after the changes; shown only to permitted users."""
 
     entry_id: UUID
     before: Any

@@ -24,7 +24,7 @@ LIST, PAGE = "executions_credential_changelist", "executions_credential_change"
 @never_cache
 @require_GET
 def callback(request: HttpRequest) -> HttpResponse:
-    """Finish a consent, and open the credential's page with the result as a message."""
+    """Finish a consent, and redirect to the credential's page with the result as a message."""
     listing = addresses.admin_or_none(LIST) or addresses.root()
     if not request.user.is_authenticated:
         return redirect_to_login(listing, addresses.sign_in())

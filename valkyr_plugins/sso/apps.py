@@ -53,7 +53,7 @@ class SsoConfig(PluginConfig):
         templates["OPTIONS"]["context_processors"].append(f"{cls.name}.views.sign_in")
 
     def ready(self) -> None:
-        """Reject an incomplete provider, and name the origin `single sign-on` for audit entries."""
+        """Reject an incomplete provider, and name the pages `single sign-on` in audit entries."""
         from executions.public.access import DOORS
         from valkyr_plugins.sso.configuration import configured
 
@@ -62,7 +62,7 @@ class SsoConfig(PluginConfig):
 
 
 def _install(settings: MutableMapping[str, Any], name: str) -> None:
-    """Add allauth's apps before the plugin, and its middleware, if they are missing."""
+    """Add allauth's apps before the plugin, and allauth's middleware, if they are missing."""
     apps = list(settings["INSTALLED_APPS"])
     place = apps.index(name)
     apps[place:place] = [app for app in ALLAUTH if app not in apps]

@@ -168,7 +168,7 @@ class Conversation(OpenIDConnectOAuth2Adapter):
 
 
 def _let_go() -> None:
-    """Return the database connection to the pool before a request, unless in a transaction."""
+    """Release the database connection and the request's slot, unless in a transaction."""
     if not connection.in_atomic_block:
         step_aside()
 

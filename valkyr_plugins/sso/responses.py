@@ -10,7 +10,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 
 
 def landing(request: HttpRequest, wanted: Any, user: Any) -> str:
-    """Return the wanted address if it is ours; otherwise, the admin (for staff) or the API docs."""
+    """Return `wanted` if it is on this installation; otherwise, the admin (for staff) or docs."""
     if isinstance(wanted, str) and is_ours(request, wanted):
         return wanted
     return reverse("admin:index") if user.is_staff else reverse("valkyr-docs")

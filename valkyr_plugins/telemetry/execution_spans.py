@@ -1,6 +1,6 @@
 """The spans of an execution's start, admission and end, and a cache of executions' trace IDs.
 
-A child execution has a separate trace, with a link to its parent's run.
+A child execution has a separate trace, with a link to the parent's run that started it.
 """
 
 from collections import OrderedDict
@@ -98,7 +98,7 @@ def trace_of(execution_id: UUID) -> str:
 
 
 def tell_admission(sender: Any, executions: Sequence[Any], **_: Any) -> None:
-    """Make each execution's span `execution.admit`, which begins at a new execution's creation."""
+    """Make the spans `execution.admit`; the span of a new execution begins at its creation."""
     learn([item.execution_id for item in executions])
     for item in executions:
         transaction.on_commit(partial(_tell_admission, item.execution_id, item.fresh), robust=True)

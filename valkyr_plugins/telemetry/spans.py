@@ -101,7 +101,7 @@ def current(span: Span) -> Iterator[None]:
 
 
 def fail(span: Span, kind: str, message: str, traceback: str = "") -> None:
-    """Record an exception with a scrubbed message and traceback; mark the span as failed."""
+    """Record an exception, with texts that the caller has scrubbed; mark the span as failed."""
     attributes = {"exception.type": kind, "exception.message": message[:MOST_MESSAGE]}
     if traceback:
         attributes["exception.stacktrace"] = traceback[-MOST_TRACEBACK:]

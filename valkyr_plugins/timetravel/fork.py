@@ -187,7 +187,7 @@ class _Beginning:
         return self.point.label if self.point else "start"
 
     def prepare(self, made: WorkflowExecution) -> None:
-        """Copy the past into the new execution, in the transaction that starts the execution."""
+        """Copy runs and variables into the new execution, in the transaction that starts it."""
         version = compiled(made.version_id)
         variables = dict(version.graph.variables)
         if self.point is not None:
@@ -260,7 +260,7 @@ def _hold(origin: WorkflowExecution) -> None:
 def _require_steps(
     made: WorkflowExecution, origin: WorkflowExecution, point: Point, *, named: bool
 ) -> None:
-    """Raise InvalidFork if the chosen version lacks steps that the fork would copy or rerun."""
+    """Raise InvalidFork if the version lacks a step that the fork would copy or begin with."""
     version = compiled(made.version_id)
     paths = [
         path for (path,) in statements.fetch("kept_steps", restore_points.params(origin, point))

@@ -123,7 +123,7 @@ def drive(api: Api, stack: Stack, partner_url: str, orders: list[dict[str, Any]]
 
 
 def _one_by_one(api: Api, workflow: str, orders: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Start each order under its own key. Raises DemoError if a repeated order starts twice."""
+    """Start each order with its own key; repeat the first. Raises DemoError if it starts twice."""
     stamp = int(time.time() * 1000)
     started = [api.execute(workflow, order, f"demo-{stamp}-{order['orderId']}") for order in orders]
     first = orders[0]["orderId"]

@@ -267,7 +267,7 @@ class LlmHandler(BaseHTTPRequestHandler):
             yield {**frame, "choices": [], "usage": usage(body, text)}
 
     def frame(self, body: Body, kind: str) -> Body:
-        """Return the fields that all answers and pieces of answers have in common."""
+        """Return the fields that chat completions and their chunks have in common."""
         return {
             "id": "chatcmpl-1", "object": kind, "created": int(time.time()), "model": body["model"],
         }  # fmt: skip

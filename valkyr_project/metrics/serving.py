@@ -86,7 +86,7 @@ def _refuse(start: Callable[..., Any], status: str, sentence: str) -> Iterable[b
 
 @worker_init.connect(weak=False)
 def serve_worker(**_: Any) -> None:
-    """Start serving before the pool forks, so that each child can close the inherited socket."""
+    """Start serving before the pool forks; each child closes the socket that it inherits."""
     if metric_values.port() and env.text("VALKYR_POOL", "prefork") == "prefork":
         metric_values.share_with_children()
     begin()

@@ -12,17 +12,17 @@ Part = Callable[[NodeWork], str]
 
 @dataclass(frozen=True, slots=True)
 class ServiceCall:
-    """One request, which can contain the node's parameters.
+    """One request, with placeholders for the node's parameters.
 
-    `{a.b}` in the address is a quoted parameter; `parts` makes the values of other placeholders.
-    `{site}` is an address that n8n keeps in the credential; here it is a variable. In `query`,
-    `json` and `form`, "$a|b" is the first given parameter of a and b, "$a?" is omitted if the
-    parameter is missing, and a function returns the value.
+    In the address, `{a.b}` stands for the URL-encoded parameter `a.b`, and `{site}` for a variable
+    with the address that n8n keeps in the credential. `parts` maps other placeholders to functions
+    that return their values. In `query`, `json` and `form`, "$a|b" stands for parameter a, or b if
+    a is missing; "$a?" is omitted if a is missing; a function returns the value.
 
-    `first` is a request whose task runs earlier; `work.earlier` is its ID.
-
-    `items` is the key of the response's list, and `result` the key of its object. `each` and
-    `within` say where n8n's fields are in the items or the object, as in a Shape.
+    `first` is a request that a task sends before this one; `work.earlier` is that task's ID.
+    `items` is the key of the list in the response; `result` is the key of the object in the
+    response. `each` and `within` say where n8n's fields are in the items or the object, as in a
+    Shape.
     """
 
     method: str

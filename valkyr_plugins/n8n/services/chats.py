@@ -49,7 +49,7 @@ def _buttons(work: NodeWork, row: dict[str, Any]) -> list[Any]:
 
 
 def _sent(what: str) -> ServiceCall:
-    """Return the call that sends a file, which is given by an address or by an ID at Telegram."""
+    """Return the call that sends a file, which is given by its address or its Telegram ID."""
 
     def file(work: NodeWork) -> Any:
         if work.get("binaryData") is True:

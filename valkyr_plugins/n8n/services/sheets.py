@@ -33,9 +33,9 @@ def _named(raw: dict[str, Any]) -> bool:
 
 
 def _cells(work: NodeWork, cells: str = "") -> str:
-    """Return a range of the sheet in A1 notation, quoted for an address.
+    """Return a range of the sheet in A1 notation, URL-encoded.
 
-    `cells` is already quoted.
+    `cells` is URL-encoded already.
     """
     title = given(work, "range") if work.node.version < 3 else _title(work)
     if title is None:

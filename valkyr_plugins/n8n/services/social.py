@@ -11,7 +11,7 @@ _GRAPH = "https://graph.facebook.com/v22.0"
 
 
 def _whatsapp(work: NodeWork) -> Any:
-    """Return a message, which is text, or a file that is given by its address or ID."""
+    """Return a message: text, or a file that is given by its address or ID."""
     kind = work.word("messageType", "text")
     found: dict[str, Any] = {
         "messaging_product": "whatsapp", "to": by_id("recipientPhoneNumber")(work), "type": kind,

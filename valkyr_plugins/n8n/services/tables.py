@@ -56,7 +56,7 @@ def sent(
 
 
 def _more(work: NodeWork, places: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
-    """Yield the fields of collections, except those in a form that only n8n uses."""
+    """Yield the non-empty fields of collections, except fields in a form that only n8n uses."""
     for place in places:
         more = work.get(place)
         for name, raw in more.items() if isinstance(more, dict) else ():
@@ -149,7 +149,7 @@ def crud(  # noqa: PLR0913 - a row of the table, with its parts by name
 
 
 def by_id(*names: str) -> Any:
-    """Return the function that makes an ID in a query or a body from a parameter."""
+    """Return the function that makes a required value, such as an ID, from one of `names`."""
     return lambda work: (
         missing(work, names[0]) if (raw := given(work, "|".join(names))) is None
         else work.value(raw)

@@ -23,7 +23,7 @@ _NAME = re.compile(r"\{([A-Za-z.|]+)\}")
 
 
 def given(work: NodeWork, keys: str) -> Any:
-    """Return the first given parameter of "a|b", as in the file; None if none is given."""
+    """Return the raw value of the first parameter in "a|b" that is given; None if none is given."""
     for key in keys.split("|"):
         raw = work.get(key)
         if isinstance(raw, dict) and "value" in raw and ("__rl" in raw or "mode" in raw):
@@ -71,7 +71,7 @@ def filled(work: NodeWork, spec: Any) -> Any:
 
 
 def segment(work: NodeWork, raw: Any, name: str = "") -> str:
-    """Return a value as a part of an address, quoted or with the filter `urlencode`."""
+    """Return a value as a part of a URL, encoded here or by the filter `urlencode`."""
     if is_expression(raw):
         return "{{ " + operand(work.texts.expression(raw)) + " | urlencode }}"
     text = work.text(raw, name)

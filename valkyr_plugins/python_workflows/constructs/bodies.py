@@ -86,12 +86,12 @@ class TracedTurns:
 
     @property
     def index(self) -> int:
-        """Return the number of the iteration, from 0."""
+        """Return the number of the iteration, counted from 0."""
         return cast("int", self._loop("index", int))
 
     @property
     def iteration(self) -> int:
-        """Return the number of the iteration, from 1."""
+        """Return the number of the iteration, counted from 1."""
         return cast("int", self._loop("iteration", int))
 
     @property
@@ -117,7 +117,7 @@ class TracedTurns:
         self._end("until", condition)
 
     def while_(self, condition: object) -> None:
-        """Continue only while the condition is true before an iteration.
+        """Start each iteration only if the condition is true; otherwise, end the loop.
 
         Before the first iteration, results are None.
         """

@@ -117,7 +117,7 @@ def expr(source: str) -> Any:
 
 
 class Named:
-    """A name in templates whose parts are read by attribute, such as `execution` (`.id`)."""
+    """A name in templates, such as `execution`, with parts that are read as attributes (`.id`)."""
 
     def __init__(self, source: str) -> None:
         self._source = source

@@ -40,7 +40,7 @@ class Waited:
 
 
 class TracedApproval(Waited):
-    """A person's decision: `comment`, `by`, `at`, and branches for `rejected` and `expired`."""
+    """A decision: `comment`, `by`, `at`, and the branches `approved`, `rejected` and `expired`."""
 
     @property
     def approved(self) -> bool:

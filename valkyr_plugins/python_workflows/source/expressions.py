@@ -102,7 +102,7 @@ class KnownNames:
         raise _RawTemplateError
 
     def _root(self, node: ast.expr) -> Written | None:
-        """Return the source and handle of a template's root or a task's output; None if unnamed."""
+        """Return the source and handle of a root or a task's output; None if it has no name."""
         text = ast.unparse(node)
         name = self.roots.get(text, "")
         if text.startswith("tasks.") and text.endswith(".output"):

@@ -16,7 +16,7 @@ SUCCESS = "success"
 
 @dataclass(eq=False, slots=True)
 class TracedTask:
-    """A task; `document` has all the task's keys except id, name, edges and body.
+    """A task; `document` has all the task's keys except `id`, `join`, `after` and `body`.
 
     `leads_on` are the outcomes after which readers of the task continue, usually only `success`.
     """

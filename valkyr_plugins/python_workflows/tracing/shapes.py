@@ -101,7 +101,7 @@ def _of_dataclass(shape: Any) -> Iterator[tuple[str, ShapeMember]]:
 
 
 def plain(value: Any) -> Any:  # noqa: PLR0911 - one a kind
-    """Return a value as JSON types; dataclasses' members and other types are unchanged."""
+    """Convert a value to JSON types; a dataclass's fields and other types remain unchanged."""
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json", by_alias=True)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):

@@ -134,7 +134,7 @@ class Trace:
         return TracedTask(options.id or scope.new_id(wanted), scope, places.here())
 
     def name_of(self, name: str) -> str:
-        """Return a task's name without `id=`: from `calling`, the call's variable, or `name`."""
+        """Return the name of a task without `id=`: from `calling`, its variable, or `name`."""
         named = "" if self._caller is places.user_frame() else places.variable()
         return self._names.get(self.scope) or named or name
 
@@ -221,7 +221,7 @@ class Trace:
             )
 
     def local(self, tasks: Iterable[TracedTask]) -> list[TracedTask]:
-        """Return the tasks of this scope; record tasks of enclosing scopes. Raises TracingError."""
+        """Return the tasks that are in this scope; record the others. Raises TracingError."""
         scope, own = self.scope, dict.fromkeys(tasks)
         around = list(scope.scopes())
         for task in own:

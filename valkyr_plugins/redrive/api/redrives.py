@@ -59,7 +59,7 @@ from valkyr_plugins.redrive.preview import Preview, preview, preview_of
 def make_permitted(
     user: User, given: dict[str, Any], wish: RedriveOptions, actor: Actor
 ) -> Redrive:
-    """Create a draft of the dead letters that the caller chose.
+    """Create a draft redrive of the dead letters that the caller chose.
 
     Raises Forbidden, NotFound or InvalidRedrive.
     """
@@ -130,7 +130,7 @@ def _wanted(user: User, given: dict[str, Any]) -> QuerySet[DeadLetterEntry]:
 
 
 def _refuse(user: User, wanted: QuerySet[DeadLetterEntry], powers: list[Power]) -> None:
-    """Raise Forbidden; NotFound if the caller may see none of the wanted dead letters."""
+    """Raise Forbidden, or NotFound if the caller may see none of the wanted dead letters."""
     known = visible(user, wanted, Action.VIEW) | visible(user, wanted, Action.TRIGGER)
     entry = known.only("id", "workspace_id", "workflow_id").first()
     if entry is None:
@@ -246,7 +246,7 @@ class RequeueEntries(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request) -> Response:
-        """Create and start a redrive of the failed steps; `Location` has its URL."""
+        """Create and start a redrive of the selected dead letters; `Location` has its URL."""
         given = self.body(Choice)
         wish = wish_of(given, request.data)
         with transaction.atomic():
