@@ -52,7 +52,7 @@ TARGETS = (
     ),
     Target(
         "W2c.ratio",
-        "W2c: new fan with effects, compared with plain Celery",
+        "W2c: fan of a new workflow, with effects, compared with plain Celery",
         1.5,
         least=True,
         unit="x",
@@ -79,8 +79,12 @@ TARGETS = (
     Target("crowd.alive", "executions alive at once", 10_000, least=True),
     Target("crowd.pending", "steps pending at once", 250_000, least=True),
     Target("crowd.tick", "crowd: longest time that a duty took", 1_000, unit="ms"),
-    Target("crowd.runner_share", "crowd: CPU of the step worker, share of its cores", 0.70, unit="%"),
-    Target("crowd.memory_growth", "crowd: memory growth of the children in a minute", 0.20, unit="%"),
+    Target(
+        "crowd.runner_share", "crowd: CPU of the step worker, share of its cores", 0.70, unit="%"
+    ),
+    Target(
+        "crowd.memory_growth", "crowd: memory growth of the children in a minute", 0.20, unit="%"
+    ),
     Target(
         "backlog.spread", "backlog: largest deviation of a tenth from the mean rate", 0.15, unit="%"
     ),
