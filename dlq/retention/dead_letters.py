@@ -7,6 +7,7 @@ executions. Open dead letters never expire.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import reduce
 from operator import or_
 from typing import Any

@@ -52,9 +52,7 @@ def look(kind: str, wanted: RetentionPeriods, gone: Letters | None = None) -> Pr
 
 
 def _due(kind: str, wanted: RetentionPeriods, gone: Letters | None = None) -> QuerySet[Any] | None:
-    """Return the expired rows; None if the kind is kept, or only executions in some states are
-    pruned.
-    """
+    """Return the expired rows; None if they are kept, or if only some states are pruned."""
     if wanted.scope.states:
         return None
     old = wanted.before(retention_days())  # None: kept forever

@@ -52,19 +52,26 @@ TARGETS = (
     ),
     Target(
         "W2c.ratio",
-        "W2c: new fan with effects, compared with plain Celery",
+        "W2c: fan of a new workflow, with effects, compared with plain Celery",
         1.5,
         least=True,
         unit="x",
     ),
     Target("W2p.ratio", "W2p: pure fan, compared with plain Celery", 5.0, least=True, unit="x"),
-    Target("W3.answered.p95", "W3: trigger to 202 after the commit, idle, p95", 10, unit="ms"),
-    Target("W3.first_line.p95", "W3: trigger to first line over HTTP, p95", 15, unit="ms"),
+    Target(
+        "W3.answered.p95",
+        "W3: from the trigger to the 202 (after the commit), idle, p95",
+        10,
+        unit="ms",
+    ),
+    Target(
+        "W3.first_line.p95", "W3: from the trigger over HTTP to the first line, p95", 15, unit="ms"
+    ),
     Target("W3.lease.p95", "W3: lease acquisition, p95", 10, unit="ms"),
     Target("W3.dispatch.p95", "W3: dispatch (published to claimed), p95", 75, unit="ms"),
     Target("W4.peak", "W4: calls in flight from one io worker", 200, least=True),
     Target("W5.ratio", "W5: one per request, compared with a bare view", 0.6, least=True, unit="x"),
-    Target("W5.batch", "W5: accepted a second in batches", 2_000, least=True),
+    Target("W5.batch", "W5: executions accepted per second, in batches", 2_000, least=True),
     Target(
         "W6.ratio", "W6: map of 10,000 items, compared with plain Celery", 5.0, least=True, unit="x"
     ),
@@ -72,14 +79,20 @@ TARGETS = (
     Target("crowd.alive", "executions alive at once", 10_000, least=True),
     Target("crowd.pending", "steps pending at once", 250_000, least=True),
     Target("crowd.tick", "crowd: longest time that a duty took", 1_000, unit="ms"),
-    Target("crowd.runner_share", "crowd: runner CPU of its cores", 0.70, unit="%"),
-    Target("crowd.memory_growth", "crowd: growth of a child in the minute", 0.20, unit="%"),
-    Target("backlog.spread", "backlog: farthest tenth from the mean rate", 0.15, unit="%"),
-    Target("backlog.cpu_spread", "backlog: the same of the CPU a step", 0.15, unit="%"),
+    Target(
+        "crowd.runner_share", "crowd: CPU of the step worker, share of its cores", 0.70, unit="%"
+    ),
+    Target(
+        "crowd.memory_growth", "crowd: memory growth of the children in a minute", 0.20, unit="%"
+    ),
+    Target(
+        "backlog.spread", "backlog: largest deviation of a tenth from the mean rate", 0.15, unit="%"
+    ),
+    Target("backlog.cpu_spread", "backlog: the same deviation of the CPU per step", 0.15, unit="%"),
     Target("backlog.tick", "backlog: longest time that a duty took", 1_000, unit="ms"),
-    Target("full.W1e.change", "full tables: W1e, CPU a step more", 0.10, unit="%"),
-    Target("full.W1p.change", "full tables: W1p, CPU a step more", 0.10, unit="%"),
-    Target("memory.growth", "a child, from 1,000 steps to 10,000", 0.20, unit="%"),
+    Target("full.W1e.change", "full tables: W1e, additional CPU per step", 0.10, unit="%"),
+    Target("full.W1p.change", "full tables: W1p, additional CPU per step", 0.10, unit="%"),
+    Target("memory.growth", "memory growth of a child from 1,000 steps to 10,000", 0.20, unit="%"),
 )
 
 

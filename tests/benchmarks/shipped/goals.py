@@ -33,8 +33,8 @@ GOALS = (
     _cpu("single-batch", "single step, by batches", 2.0),
     _times("single-backlog", "single step, from a backlog", 1.2),
     _cpu("single-backlog", "single step, from a backlog", 2.0),
-    Target("shipped.http.rate", "16 clients, one by one: executions/s", 250, least=True),
-    _cpu("http", "16 clients, one by one", 6.0),
+    Target("shipped.http.rate", "16 clients, single starts: executions/s", 250, least=True),
+    _cpu("http", "16 clients, single starts", 6.0),
     Target(
         "shipped.answered.p95",
         "over HTTP, idle: time to the 202 (after the commit), p95",

@@ -40,7 +40,7 @@ def goals(figures: Figures) -> list[tuple[str, ...]]:
 
 def processes(figures: Figures) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Return heads and rows: CPU milliseconds per step by process, one column per load."""
-    loads = {load.name: load.title for load in EVERY} | {"http": "16 clients, one by one"}
+    loads = {load.name: load.title for load in EVERY} | {"http": "16 clients, single starts"}
     loads = {name: title for name, title in loads.items() if f"shipped.{name}.cpu_ms" in figures}
     used: dict[str, float] = {}
     for name in loads:

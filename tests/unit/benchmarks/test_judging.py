@@ -73,7 +73,7 @@ def test_what_was_measured_of_the_stack_alone_says_nothing_of_a_worker_by_itself
     assert "old machine" in found
     assert "old latencies" in found
     assert "2026-11-26, commit abc1234" in found
-    assert "| 16 clients, one by one: executions/s | 250 | >= 250 | met |" in found
+    assert "| 16 clients, single starts: executions/s | 250 | >= 250 | met |" in found
 
 
 def test_the_page_has_a_place_for_every_table() -> None:
