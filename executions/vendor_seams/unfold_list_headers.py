@@ -3,8 +3,8 @@
 Unfold builds all headers again for each row, to name each cell's column. Each time, it renders the
 checkbox of the header and the links that sort the list.
 
-Relies on: `unfold.templatetags.unfold_list.result_headers(cl)`, which its functions look up in the
-module, and whose dictionaries they only read (Unfold 0.91).
+Relies on: `unfold.templatetags.unfold_list.result_headers(cl)`. The other functions of that module
+look it up by name at each call, and only read the dictionaries that it yields (Unfold 0.91).
 No public way: a template tag calls the function, and has no option to use another one.
 If it breaks: lists look the same, and take about a quarter longer.
 """

@@ -92,7 +92,7 @@ def claim(state: SegmentState, seen: LiveRun, inputs: Inputs | None = None) -> W
 def request_claim(
     state: SegmentState, seen: LiveRun, inputs: Inputs | None = None
 ) -> ClaimRequest | None:
-    """Return the claim of the run; None if another worker holds the run."""
+    """Return the request to claim the run; None if another worker holds the run."""
     limits = config()
     holder_gone = seen.state == RunState.RUNNING and gone(seen.leased_by)
     if seen.state == RunState.RUNNING and not (seen.expired or holder_gone):

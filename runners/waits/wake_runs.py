@@ -57,8 +57,8 @@ def wake_each(
 
     `key` seals the payloads of all the runs; with None, nothing is sealed. By default, the key is
     read for each execution. The woken executions are recorded as users of the stored values in
-    `waking`. Call this function in a transaction that holds no run's lock: executions that need a
-    slot again are locked first.
+    `waking`. Call this function in a transaction that holds no run's lock, because executions are
+    locked before their runs.
     """
     if not found:
         return set()

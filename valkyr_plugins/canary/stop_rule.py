@@ -39,8 +39,8 @@ class SideFigures:
     """Counts of the newest executions that started on one version; times are in seconds.
 
     `ended` counts the executions that succeeded or failed, and `failed` includes time-outs. `slow`
-    counts the executions that took, or already take, longer than `slow_limit`. Percentiles cover
-    only succeeded executions.
+    counts the succeeded and live executions that have taken longer than `slow_limit`. Percentiles
+    cover only succeeded executions.
     """
 
     started: int = 0

@@ -123,9 +123,10 @@ def confirm(user: Any, text: str, actor: Actor) -> Enrolled:
 
 
 def check(user: Any, text: str, actor: Actor) -> UUID:
-    """Accept an app's code or a recovery code, once; return the ID of the app or else a passkey.
+    """Accept an app's code or a recovery code, each only once; return the ID of a factor.
 
-    Raises NoFactor, CodeRefused and TooManyCodes. Wrong codes are also audited.
+    It is the app's ID, or a passkey's if the account has no app. Raises NoFactor, CodeRefused and
+    TooManyCodes. Wrong codes are also audited.
     """
     _count(user, actor)
     code = codes.normal(text)

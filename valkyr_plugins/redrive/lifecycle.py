@@ -201,7 +201,7 @@ INSERT = (
 
 
 def make(rows: QuerySet[DeadLetterEntry], wish: RedriveOptions, *, actor: Actor) -> Redrive:
-    """Create a draft of the open entries in `rows`, at most the oldest `MOST`.
+    """Create a draft redrive of the open entries in `rows`, at most the oldest `MOST`.
 
     `rows` are entries of one workspace that the caller may redrive. A draft holds no entries, and
     is deleted after a day. Raises InvalidRedrive.

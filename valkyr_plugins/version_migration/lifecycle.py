@@ -40,9 +40,10 @@ FORGOTTEN_AT_ONCE = 100
 
 
 def make(workflow: Workflow, plan: MigrationPlan, *, actor: Actor) -> ExecutionMigration:
-    """Create a draft of the version's live executions, or of `plan.ids`: at most the oldest `MOST`.
+    """Create a draft migration of the version's live executions; at most the oldest `MOST`.
 
-    A draft that is not started is deleted after a day. Raises NotFound or InvalidMigration.
+    With `plan.ids`, it contains only these. A draft that is not started is deleted after a day.
+    Raises NotFound or InvalidMigration.
     """
     source, target = versions(workflow, plan)
     with transaction.atomic():

@@ -57,7 +57,7 @@ class Viewers:
 
 @dataclass
 class FlowerWatch:
-    """Records views of Flower, and sends commands to the workers from Flower's event loop."""
+    """Records views of Flower, and sends commands to the workers from a separate thread."""
 
     app: Celery
     viewers: Viewers = field(default_factory=Viewers)

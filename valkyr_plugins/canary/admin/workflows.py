@@ -39,7 +39,7 @@ def _running(request: HttpRequest) -> list[Canary]:
 
 
 def _stopped(request: HttpRequest) -> list[Canary]:
-    """Return the newest canaries that their rule stopped, if no later version was published."""
+    """Return the newest canaries that their rule stopped and no newer canary or version follows."""
     return _newest(scoped(request, unanswered().filter(ended_by_name=ENGINE.name)))
 
 

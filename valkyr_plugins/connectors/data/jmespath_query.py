@@ -164,7 +164,9 @@ class JmespathInputs(ModuleInputs):
 class JmespathOutputs(ModuleOutputs):
     """The selected value."""
 
-    result: Any = Field(description="The selected data; null if nothing matches.")
+    result: Any = Field(
+        description="The selected data; null if a field is missing, [] if a filter matches nothing."
+    )
 
 
 class Jmespath(PureModule):

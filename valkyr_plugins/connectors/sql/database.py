@@ -28,7 +28,7 @@ LOOPBACK = "127.0.0.1"
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """The parsed URL of a credential, with libpq's `options` and the egress rules (`ranges`)."""
+    """The parsed URL of a credential, with libpq's `options` and the allowed address ranges."""
 
     host: str
     port: int

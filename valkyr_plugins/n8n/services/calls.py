@@ -45,9 +45,9 @@ class ServiceCall:
 class Service:
     """A service's API, and its calls, keyed by n8n's "resource: operation".
 
-    `resource` and `operations` are the defaults for a node that names none. `sign` is the
-    authentication of requests. `bearer` and `basic` use a credential, "" sends none, and `secret`
-    puts `{secret}` into the address or a header.
+    `resource` is a node's default resource, and `operations` the default operation of each
+    resource. `sign` is how requests are authenticated: "bearer" or "basic" by a credential,
+    "secret" by a secret in place of `{secret}` in the address or a header, "" not at all.
     """
 
     name: str
