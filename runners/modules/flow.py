@@ -254,9 +254,9 @@ class PinnedInputs(ModuleInputs):
     json_text: str | None = Field(
         None,
         alias="json",
-        description="The output as JSON text, instead of `output`. Templates in it are not "
-        "rendered.",
-        examples=['{"text": "\\u007b{ as it stands }}"}'],
+        description="The output as JSON text, instead of `output`. To keep `{{` as text, write "
+        "`\\u007b{`.",
+        examples=['{"text": "\\u007b{ not a template }}"}'],
     )
     outcome: str = Field(
         SUCCESS,
