@@ -16,14 +16,14 @@ class RetentionSettings(SettingsModel):
 
     event_retention_days: float = setting(
         30,
-        "How long an event, its id, or a resolved refused message is kept; 0: only until it is "
-        "delivered or resolved",
+        "How long a delivered event, its id, or a resolved refused message is kept; others are "
+        "always kept",
         unit=DAYS,
         ge=0,
     )
     dlq_retention_days: float = setting(
         30,
-        "How long a resolved dead letter is kept (0: not at all); open ones are always kept",
+        "How long a resolved dead letter is kept; open ones are always kept",
         unit=DAYS,
         ge=0,
     )
