@@ -16,8 +16,8 @@ class RetentionSettings(SettingsModel):
 
     event_retention_days: float = setting(
         30,
-        "How long a delivered event, its id, or a resolved refused message is kept; others are "
-        "always kept",
+        "How long a delivered event, its id, or a resolved refused message is kept; "
+        "undelivered and unresolved ones are always kept",
         unit=DAYS,
         ge=0,
     )
