@@ -95,7 +95,7 @@ class PlaceSettings(SettingsModel):
         "",
         "The Redis server that counts the requests to all web processes together. Without it, "
         "each process counts separately, and the database counts sign-in attempts",
-        unset="the broker, if that is Redis",
+        unset="the broker, if it is Redis",
     )
     key_prefix: str = setting(
         "valkyr:",
@@ -196,8 +196,8 @@ class AccessSettings(SettingsModel):
     )
     refusal_rate: int = setting(
         300,
-        "Maximum requests without sign-in from one address (in IPv6, one network of 64 bits); "
-        "further requests get a 429 instead of the 401. Requests for the public schema of "
+        "Maximum requests without a valid sign-in from one address (in IPv6, one network of 64 "
+        "bits); further requests get a 429 instead of the 401. Requests for the public schema of "
         "workflows have the same limit",
         unit=A_MINUTE,
         ge=0,

@@ -16,14 +16,14 @@ class RetentionSettings(SettingsModel):
 
     event_retention_days: float = setting(
         30,
-        "How long an event, its id, or a resolved refused message is kept; 0: only until it is "
-        "delivered or resolved",
+        "How long a delivered event, its id, or a resolved refused message is kept; "
+        "undelivered and unresolved ones are always kept",
         unit=DAYS,
         ge=0,
     )
     dlq_retention_days: float = setting(
         30,
-        "How long a resolved dead letter is kept (0: not at all); open ones are always kept",
+        "How long a resolved dead letter is kept; open ones are always kept",
         unit=DAYS,
         ge=0,
     )
@@ -101,7 +101,7 @@ class PayloadStoreSettings(SettingsModel):
     )
     payload_store_limit: int = setting(
         67_108_864,
-        "With a store: the largest output, inputs or variable of a step",
+        "With a store: the largest output or inputs of a step, or variable that it sets",
         unit="bytes",
         ge=5_242_880,
     )

@@ -15,8 +15,8 @@ class CircuitSettings(SettingsModel):
 
     circuit_breaker_enabled: Flag = setting(
         True,
-        "Whether failing targets open a [circuit](../explanation/gates.md#circuits); 0: "
-        "every call is made",
+        "Whether failing targets open a [circuit](../explanation/gates.md#circuits); if "
+        "off, every call is made",
         variables=("CIRCUIT_BREAKER_ENABLED",),
     )
     default_failure_threshold: int = setting(
