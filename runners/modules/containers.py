@@ -265,9 +265,9 @@ class Subworkflow(WaitingModule):
     A child inherits its parent's priority and kind of trigger. It starts immediately, without a
     slot or a concurrency key. If the child fails, is cancelled or times out, a waiting step fails
     permanently and can take its `error` edge. If the parent is cancelled or times out, its children
-    are cancelled; a pause does not affect them. If you requeue the child's dead letter, the child
-    continues, but its parent does not. If you requeue the parent's step, it starts a new child.
-    Calls can be nested 16 levels deep.
+    are cancelled; a pause of the parent does not affect them. If you requeue the child's dead
+    letter, the child continues, but its parent does not. If you requeue the parent's step, it
+    starts a new child. Calls can be nested 16 levels deep.
     """
 
     type = "flow.subworkflow"

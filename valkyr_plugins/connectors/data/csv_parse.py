@@ -77,7 +77,7 @@ class CsvParseInputs(CsvForm):
         10_000,
         ge=1,
         le=MAX_ROWS,
-        description="If there are more rows than this, the step fails; not with batches.",
+        description="Without batches: if there are more rows than this, the step fails.",
     )
 
     @model_validator(mode="after")
@@ -105,8 +105,8 @@ class CsvParseOutputs(ModuleOutputs):
     batches: list[dict[str, Any]] | None = Field(
         None,
         description=(
-            "With `batchSize`: byte ranges of the file, each with `path`, `start`, `end`, "
-            "`firstRow` (counted from 1), `rows` and the format of the file."
+            "With `batchSize`: byte ranges of the file, each with `path` or `stored`, `start`, "
+            "`end`, `firstRow` (counted from 1), `rows` and the format of the file."
         ),
     )
     columns: list[str] = Field(description="The columns' names, in order.")

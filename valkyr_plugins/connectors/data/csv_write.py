@@ -75,8 +75,8 @@ class CsvWriteInputs(CsvForm):
         "escape",
         description=(
             "How to write a text that a spreadsheet would execute because it begins with =, +, -, "
-            "@, a tab or a line break and is not a number. escape: with an apostrophe before it. "
-            "keep: unchanged, for programs. refuse: the step fails."
+            "@ (also full-width), a tab or a line break and is not a number. escape: with an "
+            "apostrophe before it. keep: unchanged, for programs. refuse: the step fails."
         ),
     )
     quote_all: bool = Field(

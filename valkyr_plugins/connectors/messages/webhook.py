@@ -43,7 +43,7 @@ class WebhookPostOutputs(ModuleOutputs):
 
 
 class WebhookPost(Module[WebhookPostInputs]):
-    """Posts JSON to a receiver, signed according to Standard Webhooks (standardwebhooks.com).
+    """Posts JSON to a receiver, as Standard Webhooks specifies (standardwebhooks.com).
 
     The header webhook-id is this step's idempotency key, the same in every retry, so that the
     receiver can detect duplicates. The header webhook-timestamp is the time of the attempt, in Unix

@@ -59,7 +59,7 @@ class SqlQueryInputs(ModuleInputs):
         description=(
             "The parameters' values. Text takes the type that the statement expects; an "
             "object is jsonb; a list is an array, as for = ANY(:ids), or jsonb if it holds "
-            "objects."
+            "objects or lists."
         ),
         examples=[{"day": "{{ input.day }}"}],
     )
