@@ -78,7 +78,7 @@ def test_an_execution_is_watched_while_it_runs(staff_page: Any, django_user_mode
     execution = start(publish({"name": "Two", "tasks": [task("a"), asking]}))
     watch(staff_page, execution)
     connection(staff_page, "live")
-    expect(row(staff_page, "a, attempt 1, waiting")).to_be_visible()
+    expect(row(staff_page, "a, attempt 1, pending")).to_be_visible()
     staff_page.evaluate("window.same = true")
 
     held = claimed(execution, "a.main")

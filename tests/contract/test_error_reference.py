@@ -27,8 +27,8 @@ ROW = re.compile(r"^\| (`[\w.]+`(?:, `[\w.]+`)*) \|", re.MULTILINE)
 APPS = ("executions", "runners", "dlq", "valkyr_plugins", "valkyr_project")
 # Calls whose `code=` or second argument is an error's code.
 RAISING = {
-    "AuthenticationFailed", "DefinitionProblem", "ErrorDetail", "ParseError", "TokenRefused",
-    "ValidationError", "problem",
+    "AuthenticationFailed", "ConfigProblem", "DefinitionProblem", "ErrorDetail", "ParseError",
+    "TokenRefused", "ValidationError", "problem",
 }  # fmt: skip
 CODE = re.compile(r"[a-z][a-z0-9_]*(?:\.[a-z]+)?")
 RESTATED = {
