@@ -309,7 +309,7 @@ def test_the_stream_comes_back_after_a_cut(staff_page: Any, order: WorkflowExecu
 
     Run.objects.filter(step_path="ask.main").update(state="PENDING")
 
-    expect(row(staff_page, "ask, attempt 1, waiting")).to_be_visible()
+    expect(row(staff_page, "ask, attempt 1, pending")).to_be_visible()
     assert len(asked) == 3
     _forget(staff_page, "502")
 
@@ -432,7 +432,7 @@ def test_an_execution_that_is_undone_says_so(staff_page: Any) -> None:
     expect(staff_page.locator("[data-top=state]")).to_contain_text("undoing")
 
     plan_execution.advance(execution)
-    expect(row(staff_page, "undo:a, attempt 1, waiting")).to_be_visible()
+    expect(row(staff_page, "undo:a, attempt 1, pending")).to_be_visible()
     recorded(claimed(execution, "undo:a.main"))
 
     expect(staff_page.locator("[data-top=state]")).to_contain_text("cancelled, undone")

@@ -43,6 +43,6 @@ def test_the_commit_is_shown_and_a_lock_disables_publishing(studio: Any, applied
 def test_without_a_lock_publishing_warns_of_the_next_apply(studio: Any, applied: Workflow) -> None:
     page = studio(applied)
 
-    expect(page.get_by_role("region", name="From Git")).to_contain_text("The next `valkyr apply`")
+    expect(page.get_by_role("region", name="From Git")).to_contain_text("The next “valkyr apply”")
     button = page.get_by_role("button", name="Publish…", exact=True)
     expect(button).not_to_have_attribute("aria-disabled", "true")
