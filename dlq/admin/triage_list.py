@@ -81,7 +81,7 @@ class SavedViews(ScopedAdmin):
         ]
 
     def save_view(self, request: HttpRequest) -> HttpResponse:
-        """Save the filters in `query` as a view `name`; replace an existing view of this name."""
+        """Save the filters in `query` as a view named `name`; replace an existing one."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         name = " ".join(request.POST.get("name", "").split())

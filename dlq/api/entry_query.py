@@ -105,7 +105,7 @@ def in_time() -> Iterator[None]:
 
 
 def power(query: Mapping[str, Any]) -> Power:
-    """Return the power that the caller needs to search rows with this query.
+    """Return the action or permission that the caller needs to search rows with this query.
 
     A condition on inputs searches only rows whose payloads the caller may see; otherwise a caller
     could guess values.

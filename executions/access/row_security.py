@@ -40,8 +40,8 @@ def limit_to(user: User) -> None:
 def limit_stream(response: Any) -> Any:
     """Return the response; rows that are read while it is sent are also limited.
 
-    Responses sent by coroutines are not limited. For example, live states are read once for all
-    viewers, and then filtered for each viewer.
+    Asynchronous responses are not limited; they filter rows themselves. For example, live states
+    are read once for all viewers, and then filtered for each viewer.
     """
     scope = current()
     if scope is not None and response.streaming and not response.is_async:

@@ -45,7 +45,7 @@ class Enough(Exception):
 
 
 def verify(heads: Collection[ChainHead] = (), *, archived: int = 0) -> VerificationReport:
-    """Verify every link and row, and return the report.
+    """Verify the links and rows until too many mismatches are found; return the report.
 
     `heads` were exported earlier. Rows covered by links up to number `archived` may be missing.
     """

@@ -101,7 +101,7 @@ class PayloadStoreSettings(SettingsModel):
     )
     payload_store_limit: int = setting(
         67_108_864,
-        "With a store: the largest output or inputs of a step, or variable that it sets",
+        "With a store: the maximum size of a step's output or inputs, or of a variable",
         unit="bytes",
         ge=5_242_880,
     )

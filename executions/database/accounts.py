@@ -48,7 +48,7 @@ def original(account: Any) -> Any:
 
 
 def ensure(key: Any, model: Any = None) -> None:
-    """Copy the account, or the `model` row, with this key, unless this process has copied it."""
+    """Copy an account (or row of `model`) to Valkyr's database, unless this process has done so."""
     model = model or get_user_model()
     if key is None or not apart() or (alias(), model, key) in _known:
         return

@@ -1,4 +1,4 @@
-"""System checks that report databases in which Valkyr cannot work."""
+"""System checks that report databases, routers and cells that Valkyr cannot use."""
 
 from typing import Any
 

@@ -265,7 +265,7 @@ def at_rest() -> bool:
 
 
 def _changes(ids: dict[Feed, list[UUID]], since: int | None) -> tuple[Mark, dict[Topic, News]]:
-    """Return the position, and the changes of all watched objects since the cursor."""
+    """Return the position, and the watched objects' changes since a cursor; none without one."""
     at = mark()
     found: dict[Topic, News] = {}
     if since is not None:

@@ -1,4 +1,4 @@
-"""The audit trail: a row for each start of executions, and each change by a user or program."""
+"""The audit trail: a row for each start of executions, each change, and events such as sign-ins."""
 
 from django.conf import settings
 from django.db import models

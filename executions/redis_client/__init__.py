@@ -83,7 +83,7 @@ _found = _Found()
 
 
 def behind_sentinels() -> Iterator[str]:
-    """Yield the addresses of the engine's Redis servers that only Sentinels name.
+    """Yield the addresses of the engine's Redis servers that only Sentinels know.
 
     If no Sentinel responds, yields the servers of the last response. Raises redis.RedisError if
     there was none.

@@ -56,8 +56,8 @@ def _packs(group: Sequence[tuple[Parcel, SegmentLink]]) -> Iterator[Parcel]:
 def _together(item: Parcel, link: SegmentLink, count: int) -> int:
     """Return how many of `count` executions one message carries.
 
-    Versions are checked only if there are two executions or more per worker: the sweeper sends runs
-    of many versions at once, with few runs for each version.
+    The version is loaded only if there are two executions or more per worker, because the sweeper
+    sends runs of many versions at once, with few runs for each version.
     """
     if count < 2 or count < 2 * serving(link.queue):
         return 1

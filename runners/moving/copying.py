@@ -44,7 +44,7 @@ def copy(sessions: MoveSessions, table: MovedTable, condition: str, given: Given
 
     Columns whose values are specific to one database get their defaults, if they have any. The rows
     must not change during the copy: call this function in a `snapshot` of the source, or after the
-    pause began.
+    workspace's pause has begun.
     """
     here = digest(sessions.source, table, condition, given)
     if not here[0]:

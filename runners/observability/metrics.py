@@ -77,7 +77,7 @@ _dispatch, _lease = cache(DISPATCH.labels), cache(LEASE.labels)
 
 
 def recorded(work: Work, unit: Unit, state: str, *, retried: bool) -> None:
-    """Count the steps of a recorded unit when its transaction commits."""
+    """Count a recorded unit's steps, and record its duration, when its transaction commits."""
     transaction.on_commit(partial(_recorded, work, unit, _outcome(state, retried)), robust=True)
 
 

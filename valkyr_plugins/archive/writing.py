@@ -94,7 +94,7 @@ class FileWriter:
         self._group += 1
 
     def close(self) -> WrittenFile:
-        """Finish the file; return its executions and row counts."""
+        """Finish the file; return its executions, row counts and keys of sealed values."""
         self._flush()
         self._file.close()
         return self.done

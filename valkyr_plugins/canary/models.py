@@ -102,8 +102,8 @@ class Treatment(models.TextChoices):
 class VersionRollback(models.Model):
     """A withdrawn version, and the treatment of the executions that started on it.
 
-    `at` is the ID of the last settled execution; IDs increase with the start time. `refused` lists
-    the first executions that could not be settled, with reasons.
+    `at` is the ID of the last processed execution; IDs increase with the start time. `refused`
+    lists the first executions that could not be settled, with reasons.
     """
 
     AUDITED_AS = "Rollback"

@@ -95,7 +95,7 @@ def note_failure(sender: Any, execution: WorkflowExecution, **_: Any) -> None:
 
 
 def unanswered() -> QuerySet[Canary]:
-    """Return the stopped canaries of workflows that have published no version since."""
+    """Return the stopped canaries of workflows without a running canary or newer latest version."""
     return Canary.objects.filter(
         state=CanaryState.STOPPED,
         workflow__latest_version=F("latest"),

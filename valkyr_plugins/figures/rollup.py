@@ -59,7 +59,7 @@ def due(known: Mapping[datetime, datetime], now: datetime) -> Iterator[datetime]
 
 
 def needed_since(now: datetime) -> datetime:
-    """Return the earliest end of executions that counts still need, so that they must be kept."""
+    """Return the earliest end of executions that must be kept because counts still need them."""
     uncounted = min(due(_known(), now), default=now)
     return min(uncounted, now - (LIVE_HOURS + 1) * HOUR)
 

@@ -46,7 +46,7 @@ def secret_value(name: str, value: Any) -> bool:
 
 
 def stand_in(value: str) -> bool:
-    """Return whether a value is a stand-in for a secret, such as YOUR_TOKEN."""
+    """Return whether a value is a placeholder for a secret, such as YOUR_TOKEN."""
     return _STAND_IN.match(value) is not None
 
 

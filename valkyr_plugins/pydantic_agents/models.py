@@ -45,7 +45,7 @@ class AgentUnit(models.Model):
         return f"#{self.number} {self.name}"
 
     def sealed_workspace(self) -> UUID:
-        """Return the workspace whose key seals the result."""
+        """Return the ID of the workspace whose key seals the result."""
         return self.execution.workspace_id
 
     def sealed_place(self, column: str) -> str:

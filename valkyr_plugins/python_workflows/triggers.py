@@ -18,8 +18,8 @@ Trigger = Mapping[str, Any] | str | bool
 def triggers_of(given: Mapping[str, Any], place: str) -> list[dict[str, Any]]:
     """Return a document's triggers from `schedule=`, `webhook=`, `event=` and `queue=`.
 
-    Each argument is the trigger's main value (`"30 2 * * *"`, True for a webhook), a mapping with
-    all its keys, or a list of such values.
+    Each argument is the trigger's main value (`"30 2 * * *"`, True for a webhook), a mapping of the
+    trigger's keys, or a list of such values.
     """
     found: list[dict[str, Any]] = []
     for name, (kind, key) in _KINDS.items():

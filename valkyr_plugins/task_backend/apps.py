@@ -12,7 +12,7 @@ class TaskBackendConfig(PluginConfig):
     modules = {"django.task": "valkyr_plugins.task_backend.django_task:DjangoTask"}
 
     def ready(self) -> None:
-        """Send `task_finished` when an execution ends."""
+        """Send `task_finished` when the execution of a task ends."""
         from executions.public.events import execution_ended
         from valkyr_plugins.task_backend.announcing import announce_end
 

@@ -1,4 +1,4 @@
-"""Checkpoints: numbered copies of the variables; the steps' states need no copy."""
+"""Checkpoints: numbered copies of the variables; the steps' states are derived from the runs."""
 
 from typing import Any
 from uuid import UUID

@@ -39,7 +39,7 @@ def _running(request: HttpRequest) -> list[Canary]:
 
 
 def _stopped(request: HttpRequest) -> list[Canary]:
-    """Return the newest canaries that their rule stopped and no newer canary or version follows."""
+    """Return the newest of the `unanswered` canaries that their rule stopped."""
     return _newest(scoped(request, unanswered().filter(ended_by_name=ENGINE.name)))
 
 

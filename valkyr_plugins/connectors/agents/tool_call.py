@@ -85,12 +85,12 @@ class ToolCallOutputs(ModuleOutputs):
 
 
 class ToolCallCheck(Module[ToolCallInputs]):
-    """Checks a tool call of a model and chooses the task that runs the tool.
+    """Checks a model's tool call and chooses the task that runs the tool.
 
-    The outcome is that task's id. The outcome is `invalid` if there is no such tool, or if the
-    arguments are not JSON or do not fit the tool's schema. In that case, `error` describes the
-    mistake for the model. The module `llm.agent` adds this step to its body. You can also use the
-    step in your own loops.
+    The outcome is that task's id, or `invalid` if there is no such tool, or if the arguments are
+    not JSON or do not fit the tool's schema. If the call is invalid, `error` describes the mistake
+    for the model. The module `llm.agent` adds this step to its body. You can also use the step in
+    your own loops.
     """
 
     type = "llm.tool_call"

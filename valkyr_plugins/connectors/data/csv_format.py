@@ -135,7 +135,7 @@ MAX_LINE = 1024 * 1024  # bytes
 
 
 def text_lines(text: str) -> Iterator[str]:
-    """Return a text's lines with their line ends, without the byte order mark. Raises StepError."""
+    """Return a text's lines with line endings, without the byte order mark. Raises StepError."""
     without_nul(checked_text(text, "the CSV"), "the CSV")
     return iter(io.StringIO(text.removeprefix("\ufeff"), newline=""))
 

@@ -221,8 +221,8 @@ class HttpRequest(Module[HttpRequestInputs]):
     A status of 400 or more fails the step, unless `acceptStatus` lists it; 408, 425, 429 and 5xx
     are retried, after the response's Retry-After. After a crash, a request may be sent twice, with
     the same Idempotency-Key. A credential of type bearer or basic becomes the Authorization header,
-    which is not sent to other origins. Private and special addresses are rejected unless an
-    administrator allows their range.
+    which is not sent to another origin after a redirect. Private and special addresses are rejected
+    unless an administrator allows their range.
     """
 
     type = "http.request"

@@ -1,4 +1,4 @@
-"""The charts of a range's figures, for the home page and a workflow's page. This module is pure."""
+"""The charts of a period's figures, for the home page and workflows' pages. This module is pure."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

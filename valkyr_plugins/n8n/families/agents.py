@@ -1,4 +1,4 @@
-"""Convert agents with tools: a loop that calls the model and runs the tools that it requests."""
+"""Convert agents with tools into a loop that calls the model and the tools that it requests."""
 
 import re
 from dataclasses import replace

@@ -79,7 +79,7 @@ def remove_duplicates(work: NodeWork) -> Made:
 
 @family("aggregate", takes=LIST)
 def aggregate(work: NodeWork) -> Made:
-    """Make a `data.set` task whose object has one list of all items, or one list for each field."""
+    """Make a `data.set` task; its output lists all items, or each field's values. Raises Left."""
     items = _items(work)
     if work.word("aggregate") == "aggregateAllItemData":
         name = work.word("destinationFieldName", "data")

@@ -14,7 +14,7 @@ RENEWED = ("OAuth2", "oAuth2", "googleApi")
 
 @family(*SERVICES)
 def service(work: NodeWork) -> Made:
-    """Make an `http.request` task from the table, or `email.send` if Gmail sends. Raises Left."""
+    """Make an `http.request` task from the table, or `email.send` to send by Gmail. Raises Left."""
     entry = SERVICES[work.node.kind]
     resource = work.word("resource", entry.resource(work))
     operation = work.word("operation", entry.operations.get(resource, ""))

@@ -13,7 +13,7 @@ _SIGNS = ("eq", "neq", "gt", "gte", "lt", "lte", "like", "ilike", "is")
 
 
 def _rows(work: NodeWork) -> Any:
-    """Return the conditions as PostgREST parameters, with a limit of rows for `getAll`."""
+    """Return the conditions as PostgREST parameters, with a row limit for `getAll`."""
     found: dict[str, Any] = {}
     if work.word("operation") == "getAll":
         found["limit"] = limit(50)(work)

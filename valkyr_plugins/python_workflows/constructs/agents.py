@@ -1,4 +1,4 @@
-"""Agents: a language model that works with tools, which are steps or functions that call a step.
+"""Agents: language models that work with tools. A tool is a step or a function that calls a step.
 
 A tool's parameters become the JSON Schema that the model sees. While the workflow is traced, the
 tool is called once, with handles of the arguments that the model will give.

@@ -119,7 +119,7 @@ def restrict() -> None:
 
 
 def program(machine: str) -> list[Instruction]:
-    """Return the filter for a machine, as `uname -m` names it. Raises OSError if it is unknown."""
+    """Return the filter for a processor type (`uname -m`). Raises OSError for an unknown type."""
     if machine not in ARCHITECTURES:
         raise OSError(0, f"no filter of system calls is known for {machine} processors")
     architecture, numbers = ARCHITECTURES[machine]

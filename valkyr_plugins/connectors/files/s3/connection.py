@@ -43,7 +43,7 @@ ATTEMPTS = 2  # of one request, in addition to the step's own retries
 
 
 class Guard:
-    """Creates the sockets of a connection, except to addresses that steps may not reach.
+    """Creates a connection's sockets, but none to addresses that steps may not reach.
 
     `allows` applies the egress rules; a `trusted` endpoint may be in a private network.
     """
