@@ -37,7 +37,7 @@ class ValidateWorkflow(Endpoint):
         "validateWorkflow", "Workflow", {200: ValidationResult}, request=Draft, errors=[403, 404]
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Return the problems and warnings of the draft or a given definition, at most 500 of each."""
+        """Return at most 500 problems and 500 warnings of the draft, or of a given definition."""
         workflow, _ = obtain(self.user, workflows(), id, Action.AUTHOR)
         definition = self.body(Draft).get("definition", workflow.definition)
         return _verdict(definition, workflow.workspace_id, workflow.pk)
@@ -54,7 +54,7 @@ class ValidateDefinition(Endpoint):
         errors=[403, 404],
     )
     def post(self, request: Request) -> Response:
-        """Return the problems and warnings of a definition, at most 500 of each.
+        """Return at most 500 problems and 500 warnings of a definition.
 
         Requires permission to write workflows.
         """
