@@ -2,9 +2,8 @@
 
 They try a promise at a larger scale, in further projects, servers and configurations, or in one
 long journey through the whole product. `TESTS_MINUTES` limits the time from the start of `.ci/test`
-until which such a test begins; a later one is skipped, with this reason. REST seconds after that,
-every test is skipped: a run that reached CI's own limit would tell nothing. Without the variable,
-all of them run.
+until which such a test begins; a later one is skipped, with this reason. Without it, all of them
+run. The other tests are never skipped.
 """
 
 import os
@@ -73,7 +72,6 @@ LONG = (
     "tests/integration/test_walkthrough.py",
 )
 UNTIL = "TESTS_UNTIL"  # seconds since 1970, which `.ci/test` computes from TESTS_MINUTES
-REST = 20 * 60
 
 
 def mark(items: list[pytest.Item]) -> None:
@@ -84,11 +82,7 @@ def mark(items: list[pytest.Item]) -> None:
 
 
 def skip_late(item: pytest.Item) -> None:
-    """Skip a long test if the time for such tests is over, and any test REST seconds later."""
-    if not (until := os.environ.get(UNTIL)):
-        return
-    late = time.time() - float(until)
-    if late > 0 and item.get_closest_marker("long"):
+    """Skip a long test if the time for long tests is over."""
+    until = os.environ.get(UNTIL)
+    if until and item.get_closest_marker("long") and time.time() > float(until):
         pytest.skip("a long test, and the time for long tests is over (TESTS_MINUTES)")
-    if late > REST:
-        pytest.skip("the time for tests is over (TESTS_MINUTES, and 20 minutes more)")
