@@ -162,6 +162,7 @@ def _hours(age: timedelta) -> str:
 MOST_QUEUES = 1_000
 # The most waiting runs whose queues are read. Configured queues are always checked.
 MOST_NAMED = 50_000
+MOST_OTHERS = 100  # queues that no setting names
 # A queue without workers: its name and, for a remote one, the workspace of its runners.
 Queue = tuple[str, UUID | None]
 
@@ -186,10 +187,11 @@ def unserved_queues(rule: AlertRule, now: datetime) -> Iterator[Finding]:
 
 
 def _names() -> set[str]:
-    """Return the queues of workers: the configured ones and those in which runs wait."""
+    """Return the configured queues of workers, and at most 100 others in which runs wait."""
     some = Run.objects.filter(in_states(RunState.PENDING)).order_by().values("pk")[:MOST_NAMED]
     found = Run.objects.filter(pk__in=some).order_by().values_list("queue", flat=True)
-    return {*OWN_QUEUES, *settings().celery_queues, *found.distinct()}
+    known = {*OWN_QUEUES, *settings().celery_queues}
+    return known.union(found.exclude(queue__in=known).distinct()[:MOST_OTHERS])
 
 
 def _served(now: datetime) -> set[Queue]:
