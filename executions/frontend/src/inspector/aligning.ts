@@ -6,8 +6,8 @@ import { t } from "../words/t";
 export type Alignment = "left" | "top" | "across" | "down";
 
 /**
- * Why so many tasks cannot be aligned; undefined if they can. The outermost two tasks stay when tasks
- * are distributed, so that needs a third task.
+ * Returns the reason why this number of tasks cannot be aligned, or undefined. Distributing moves the
+ * tasks between the two outermost ones, so it needs at least three.
  */
 export function tooFew(count: number, how: Alignment): string | undefined {
   if (count < 2) return t("inspector.selectTwoTasksOrMore");
