@@ -38,6 +38,7 @@ class OwnWord:
         if not self._left:
             self._left = True
             self._written = begin(leave, os.getpid())
+            begin(forget_old)
 
     def take_back(self) -> None:
         """Remove the note, because this process continues."""
@@ -85,7 +86,6 @@ def leave(pid: int) -> None:
         where = folder()
         where.mkdir(mode=0o700, parents=True, exist_ok=True)
         _word(pid, str(start_of(pid))).touch()
-        _forget_old(where)
 
 
 def left_by(pid: int, start: str) -> bool:
@@ -100,8 +100,9 @@ def _word(pid: int, start: str) -> Path:
     return folder() / f"ended-itself-{pid}-{start}"
 
 
-def _forget_old(where: Path) -> None:
-    for path in where.glob("ended-itself-*"):
-        with suppress(OSError):
+def forget_old() -> None:
+    """Remove the notes that are older than `KEPT`."""
+    with suppress(OSError):
+        for path in folder().glob("ended-itself-*"):
             if time.time() - path.stat().st_mtime > KEPT:
-                path.unlink()
+                path.unlink(missing_ok=True)

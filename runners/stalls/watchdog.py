@@ -268,6 +268,7 @@ class Watchdog:
         say(f"process {head.pid} was stopped for {seconds:.0f} s during a step; it ends")
         last_words.leave(head.pid)
         _end(head)
+        last_words.forget_old()
 
     def _moved(self, head: SlotHead) -> bool:
         """Return whether the process has ticked or lost its slot since `head` was read."""

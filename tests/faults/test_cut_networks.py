@@ -246,7 +246,8 @@ def test_a_frozen_process_has_no_effect_after_its_lease(
 ) -> None:
     """A frozen process has no effect after its lease.
 
-    With a watchdog it ends while it is frozen; without one, when it resumes.
+    With a watchdog it ends while it is frozen; without one, when it resumes. Then a step in a
+    thread has at most one effect if the effect takes longer than ending the process.
     """
     partner = Partner()
     fleet.worker("frozen", "frozen", pool, 1, VALKYR_STALL_SECONDS=stall)
@@ -263,6 +264,7 @@ def test_a_frozen_process_has_no_effect_after_its_lease(
         fleet.worker("spare", "frozen", "prefork", 1)
         assert wait_for_end([execution], 60)[execution] == "SUCCESS"
         before = len(calls.split(run.pk)[0])
+        partner.answers_slowly.set()
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGCONT)
         wait_until(lambda: not started(pid), 20, "the end of the process that was frozen")

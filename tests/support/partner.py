@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 MEBIBYTE = 1024 * 1024
+SLOW = 4.0  # seconds
 
 
 class Partner(ThreadingHTTPServer):
@@ -26,6 +27,7 @@ class Partner(ThreadingHTTPServer):
         self.received: list[dict[str, Any]] = []
         self.sent_bytes = 0
         self.closing = threading.Event()
+        self.answers_slowly = threading.Event()  # after that, `/knock` answers after `SLOW` seconds
         self._thread = threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True)
         self._thread.start()
 
@@ -85,6 +87,8 @@ class Answers(BaseHTTPRequestHandler):
 
     def answer_knock(self) -> None:
         self.seen["at"] = time.time()
+        if self.server.answers_slowly.is_set():
+            self.server.closing.wait(SLOW)
         self.reply(204)
 
     def answer_status(self) -> None:
