@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import IntegrityError, connection
 
 from executions.models import Activity, Workflow
 from tests.support.workflows import default_workspace
@@ -97,3 +98,18 @@ def test_a_file_or_workspace_that_is_not_there_is_named(folder: Path) -> None:
         run("no-such-file")
     with pytest.raises(CommandError, match="no workspace 'nowhere'"):
         run(str(folder), "--workspace", "nowhere")
+
+
+def test_a_file_of_which_one_workflow_cannot_be_stored_stores_none(tmp_path: Path) -> None:
+    default_workspace()
+    export = json.loads((DATA / "order-webhook.json").read_text())
+    (tmp_path / "two.json").write_text(json.dumps([export, {**export, "name": "Refused"}]))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "ALTER TABLE executions_workflow ADD CONSTRAINT refused CHECK (name <> 'Refused')"
+        )
+
+    with pytest.raises((CommandError, IntegrityError)):
+        run(str(tmp_path))
+
+    assert not Workflow.objects.exists()

@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from executions.public.access import Actor
+from executions.public.database import transaction
 from executions.public.definitions import DefinitionError, catalog
 from executions.public.errors import ValkyrError
 from executions.public.models import Workflow, Workspace
@@ -54,8 +55,8 @@ class Command(BaseCommand):
         done, failed = 0, []
         for path in _files(options["files"]):
             try:
-                for _, found in _conversions(path):
-                    slug = _keep(found, workspace) if workspace is not None else ""
+                conversions = [found for _, found in _conversions(path)]
+                for found, slug in zip(conversions, _keep(conversions, workspace), strict=True):
                     self._tell(path, found, slug, as_json=options["json"])
                     sums = {key: sums[key] + found.report.counts()[key] for key in sums}
                     done += 1
@@ -137,7 +138,15 @@ def _conversions(path: Path) -> list[tuple[Export, Conversion]]:
     return [(export, convert(export, catalog())) for export in exports]
 
 
-def _keep(found: Conversion, workspace: Workspace) -> str:
+def _keep(conversions: list[Conversion], workspace: Workspace | None) -> list[str]:
+    """Create all workflows of a file, or none; return their slugs, "" without a workspace."""
+    if workspace is None:
+        return [""] * len(conversions)
+    with transaction.atomic():
+        return [_create(found, workspace) for found in conversions]
+
+
+def _create(found: Conversion, workspace: Workspace) -> str:
     """Create the workflow and return its slug, with a number if the plain slug is in use."""
     name = found.definition["name"]
     slug = _free(versioning.slug_of(name), workspace)
