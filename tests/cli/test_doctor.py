@@ -232,6 +232,25 @@ def test_a_server_that_is_missing_is_found(mistake: str, patient: Patient) -> No
     assert patient.ids(**variables) == {code}
 
 
+def test_advice_is_given_if_sessions_have_no_time_limits(patient: Patient) -> None:
+    def advised() -> list[dict[str, Any]]:
+        return [one for one in patient.told()["findings"] if one["id"] == "doctor.limits"]
+
+    (found,) = advised()
+    assert found["warning"]
+    assert "no idle_in_transaction_session_timeout and no lock_timeout" in found["message"]
+    role = _parameters(patient._named)["user"]
+    for limit in ("idle_in_transaction_session_timeout = '5s'", "lock_timeout = '3s'"):
+        assert f'ALTER ROLE "{role}" SET {limit};' in found["hint"]
+    options = "{'options': '-c idle_in_transaction_session_timeout=5s'}"
+    with _planted(patient, "settings", f"DATABASES['default']['OPTIONS'] = {options}"):
+        (found,) = advised()
+        assert "have no lock_timeout:" in found["message"]
+    both = options.replace("=5s", "=5s -c lock_timeout=3s")
+    with _planted(patient, "settings", f"DATABASES['default']['OPTIONS'] = {both}"):
+        assert not advised()
+
+
 def test_a_project_without_people_is_found(patient: Patient) -> None:
     patient.execute("UPDATE auth_user SET is_active = false")
     try:

@@ -103,7 +103,7 @@ def examine(choices: Choices) -> Report:
         findings += _grants()
     if not _has(findings, "database"):
         looked += ["migrations", "clock"]
-        findings += [*_migrations(), *_clock()]
+        findings += [*_lock_limits(), *_migrations(), *_clock()]
         if not _has(findings, "migrations"):
             looked += ["people", "modules"]
             findings += [*_people(), *_modules(), *_partitions()]
@@ -184,6 +184,33 @@ def _database() -> Iterator[DoctorFinding]:
             "doctor.version",
             f"The database {alias()!r} is PostgreSQL {version // 10_000}; expected 15 or newer.",
             "Upgrade the server.",
+        )
+
+
+# Without these limits, a frozen process that holds a row's lock blocks all others: (name, advice).
+LOCK_LIMITS = {"idle_in_transaction_session_timeout": "5s", "lock_timeout": "3s"}
+
+
+def _lock_limits() -> Iterator[DoctorFinding]:
+    """Check that sessions have time limits, so that a frozen process cannot block executions."""
+    from executions.database import alias, connection
+
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT name FROM pg_settings WHERE name = ANY (%s) AND setting = '0' ORDER BY name",
+            [[*LOCK_LIMITS]],
+        )
+        missing = [name for (name,) in cursor]
+    if missing:
+        user = connection.settings_dict["USER"] or connection.connection.info.user
+        yield DoctorFinding(
+            "database",
+            "doctor.limits",
+            f"Sessions of the database {alias()!r} have no {' and no '.join(missing)}: a process "
+            "that freezes in a transaction can block executions.",
+            " ".join(f"ALTER ROLE \"{user}\" SET {one} = '{LOCK_LIMITS[one]}';" for one in missing)
+            + " Or set them in OPTIONS of DATABASES. See docs/how-to/existing-project.md.",
+            warning=True,
         )
 
 
