@@ -5,6 +5,8 @@ from contextlib import contextmanager
 from datetime import date
 from uuid import UUID
 
+from django.db.models import Exists, OuterRef
+
 from executions.public.access import Actor, record
 from executions.public.database import (
     AdvisoryLock,
@@ -56,6 +58,7 @@ def erase(ids: Sequence[UUID], *, actor: Actor, reason: str = "") -> int:
 def erase_workspace(slug: str, before: str | None, *, actor: Actor, reason: str = "") -> int:
     """Erase a workspace's files of all days, or before `before`; return the number of executions.
 
+    Executions of these files that are still in the tables get no other copy.
     Raises NotFound and the errors of `erase`.
     """
     workspace = Workspace.objects.filter(slug=slug).first()
@@ -67,7 +70,7 @@ def erase_workspace(slug: str, before: str | None, *, actor: Actor, reason: str 
     done = 0
     with _alone():
         for file in files:
-            archiving.drop(file)
+            _erase_file(file)
             done += file.executions
         record(
             actor,
@@ -80,6 +83,17 @@ def erase_workspace(slug: str, before: str | None, *, actor: Actor, reason: str 
         )
         archiving.tidy()
     return done
+
+
+def _erase_file(file: ArchiveFile) -> None:
+    there = WorkflowExecution.objects.filter(pk=OuterRef("pk"))
+    with transaction.atomic():
+        erased = ArchivedExecution.objects.filter(file=file)
+        kept = KeptLetter.objects.filter(execution_id__in=erased.values("pk"))
+        delete_without_cascade(kept)
+        # Rows without a file prevent another copy.
+        erased.filter(Exists(there)).update(file=None, workflow=None, ended_at=None, row_group=0)
+        archiving.drop(file)
 
 
 def broken() -> Iterator[str]:

@@ -296,6 +296,31 @@ def test_an_erased_execution_gets_no_copy_later(archive: Path, orders: Workflow)
     assert not files(archive)
 
 
+def test_an_execution_of_an_erased_workspace_gets_no_copy_later(
+    archive: Path, orders: Workflow
+) -> None:
+    failed, gone = old(orders, 100, state="FAILED"), old(orders, 100)
+    _resolved_letter(failed)
+    for _ in range(2):
+        pruning.turn()
+        archiving.turn()
+    pruning.turn()
+    restoring.restore(failed.pk, actor=ACTOR)
+    assert there() == {failed.pk}
+    assert KeptLetter.objects.count() == 1
+
+    assert erasing.erase_workspace("default", None, actor=ACTOR) == 2
+    assert reading.find(failed.pk) is None
+    assert reading.find(gone.pk) is None
+    assert not KeptLetter.objects.exists()
+    archiving.turn()
+    assert not files(archive)
+    pruning.turn()
+    assert not there()
+    archiving.turn()
+    assert not ArchivedExecution.objects.exists()
+
+
 def test_the_command_writes_opens_and_restores_all(
     archive: Path,
     orders: Workflow,
