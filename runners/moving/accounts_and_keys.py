@@ -98,15 +98,24 @@ def renumber_permissions(sessions: MoveSessions, workspace: UUID) -> None:
 
 
 def copy_schedules(sessions: MoveSessions, workspace: UUID) -> None:
-    """Copy beat's entries for the workspace's triggers; skip entries that already exist."""
+    """Copy beat's entries for the workspace's triggers; skip entries that already exist.
+
+    An entry that was changed to something else than a crontab gets the published schedule.
+    """
     with serving(sessions.source_alias):
-        triggers = list(Trigger.objects.filter(workflow__workspace_id=workspace, type="CRON"))
-        entries = beat_entries.entries_of(triggers)
+        triggers = {
+            trigger.pk: trigger
+            for trigger in Trigger.objects.filter(workflow__workspace_id=workspace, type="CRON")
+        }
+        entries = beat_entries.entries_of(triggers.values())
     with serving(sessions.target_alias):
-        for entry in entries.values():
-            values = {name: getattr(entry.crontab, name) for name in CRONTAB}
+        for pk, entry in entries.items():
             if PeriodicTask.objects.filter(name=entry.name).exists():
                 continue
+            if entry.crontab is None:
+                values = beat_entries.published_fields(triggers[pk])
+            else:
+                values = {name: getattr(entry.crontab, name) for name in CRONTAB}
             crontab = CrontabSchedule.objects.filter(**values).first()
             made = PeriodicTask(name=entry.name, queue=messaging.at_broker(messaging.CONTROL))
             made.crontab = crontab or CrontabSchedule.objects.create(**values)

@@ -15,6 +15,7 @@ from django.contrib.auth import get_user_model
 from django.core.management import CommandError, call_command
 from django.db import OperationalError, connections
 from django.test import override_settings
+from django_celery_beat.models import IntervalSchedule
 from rest_framework.test import APIClient
 
 from executions import credentials, lifecycle
@@ -420,6 +421,26 @@ def test_schedules_are_sent_by_the_targets_beat(workflow: Workflow, b: str) -> N
     assert entry is not None
     assert entry.enabled
     assert entry.queue.endswith("b:control")
+
+
+def test_a_schedule_that_became_an_interval_moves_as_it_was_published(
+    workflow: Workflow, b: str
+) -> None:
+    daily = {"type": "CRON", "schedule": "0 3 * * *"}
+    made = publish({**TASKS, "triggers": [daily]}, workflow.workspace)
+    trigger = Trigger.objects.get(workflow=made)
+    entry = beat_entries.entry_of(trigger)
+    assert entry is not None
+    entry.interval = IntervalSchedule.objects.create(every=5, period=IntervalSchedule.MINUTES)
+    entry.crontab = None
+    entry.save()
+    move(workflow.workspace_id, "b")
+
+    with serving(b):
+        moved = beat_entries.entry_of(Trigger.objects.get(pk=trigger.pk))
+        assert moved is not None
+        assert moved.interval is None
+        assert (moved.crontab.hour, moved.crontab.minute) == ("3", "0")
 
 
 def test_requests_find_a_moved_workspace(workflow: Workflow, b: str) -> None:
