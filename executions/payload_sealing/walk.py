@@ -2,8 +2,9 @@
 
 The walk reads rows in the order of their IDs, a batch at a time, without locks. It writes the
 changed rows of a batch together, except rows that the engine has locked or written since they were
-read. It reads and writes such rows one by one, so it never waits for the engine while it holds a
-lock. Its progress is stored after each batch: a walk that was stopped continues where it stopped.
+read. It reads and writes such rows one by one, and locks a row only if it was changed in between
+several times. So it never waits for the engine while it holds a lock. Its progress is stored after
+each batch: a walk that was stopped continues where it stopped.
 """
 
 import json
@@ -17,7 +18,7 @@ from django.db.models import F, Func, IntegerField, JSONField, Model, Q, TextFie
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Coalesce
 
-from executions.database import connection
+from executions.database import connection, transaction
 from executions.errors import NotFound
 from executions.models import PayloadKey
 from executions.sealing import SealBroken, payload_keys
@@ -31,7 +32,7 @@ MOST_READ = 8_000_000
 # At most this many characters are written in one statement, unless a single row is larger. The
 # engine waits for the statement's locks, so a statement must be short.
 MOST_WRITTEN = 4_000_000
-# A row that the engine writes at the same moment is read again.
+# A row that the engine changes at the same moment is read again; the last time, it is locked first.
 TRIES = 5
 
 
@@ -181,15 +182,22 @@ def _write(
 
 
 def _write_alone(model: type[Model], pk: Any, key: int | None, found: WalkResult) -> None:
-    """Read and write one row; repeat both, up to TRIES times, if the row was changed in between."""
-    for _ in range(TRIES):
-        row = _with_version(model).filter(pk=pk).first()
-        one = None if row is None else _rewrite(row, key, found)
-        if one is None:
-            return
-        if _written(model, [one], waits=True):
-            found.changed += 1
-            return
+    """Read and write one row; repeat both if the row was changed in between."""
+    if not any(_tried(_with_version(model).filter(pk=pk), key, found) for _ in range(TRIES)):
+        with transaction.atomic():
+            locked = _with_version(model).select_for_update(no_key=True, of=("self",))
+            _tried(locked.filter(pk=pk), key, found)
+
+
+def _tried(rows: Any, key: int | None, found: WalkResult) -> bool:
+    """Read and write the only row of a query; return False if it was changed in between."""
+    row = rows.first()
+    one = None if row is None else _rewrite(row, key, found)
+    if one is None:
+        return True
+    written = bool(_written(type(row), [one], waits=True))
+    found.changed += written
+    return written
 
 
 def _written(model: type[Model], rewrites: Sequence[Rewrite], *, waits: bool = False) -> set[Any]:

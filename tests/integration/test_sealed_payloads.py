@@ -3,14 +3,17 @@ payload.
 """
 
 import json
+from contextlib import suppress
 from io import StringIO
 
+import psycopg
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from psycopg.errors import LockNotAvailable
 from rest_framework.test import APIClient
 
 from dlq.models import DeadLetterEntry
@@ -28,6 +31,7 @@ from runners.states import ErrorType
 from runners.testing import in_turn
 from runners.testing.harness import Valkyr
 from runners.testing.workflow_run import WorkflowRun
+from tests.support.fleet import database_url
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
 from tests.support.whole_database import columns_with
 from valkyr_plugins.timetravel.fork import fork
@@ -408,6 +412,32 @@ def test_a_walk_passes_over_locked_rows_and_writes_them_later():
 
     assert all("$sealed" in text for text in sealed)
     assert runs[1].logs("charge")[0]["message"] == MARKER
+    assert columns_with(MARKER) == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_walk_seals_a_row_that_changes_between_each_read_and_write():
+    valkyr = Valkyr()
+    run = valkyr.start(FAILS, {"order": MARKER}, answers={"charge": echo})
+    switch.turn_on(valkyr.workspace.pk, actor=ACTOR)
+    changes = []
+
+    def change_first(execute, sql, params, many, context):
+        if 'UPDATE "runners_run" t SET' in sql:
+            with suppress(LockNotAvailable):
+                other.execute(
+                    "UPDATE runners_run SET outputs = outputs WHERE execution_id = %s", [run.id]
+                )
+                changes.append(run.id)
+        return execute(sql, params, many, context)
+
+    with psycopg.connect(database_url(), autocommit=True) as other:
+        other.execute("SET lock_timeout = '100ms'")
+        with connection.execute_wrapper(change_first):
+            found = walk(valkyr.workspace.pk)
+
+    assert len(changes) > 5, "the row was changed before each write without a lock"
+    assert found.broken == 0
     assert columns_with(MARKER) == []
 
 
