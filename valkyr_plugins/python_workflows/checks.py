@@ -33,8 +33,8 @@ def _missing() -> Iterator[CheckMessage]:
         if type_name not in known:
             yield Error(
                 f"Workflow {slug!r} runs the step {type_name!r} in version {number}, which is "
-                "its latest version, or has running executions or open dead letters; no such "
-                "step is declared.",
+                "its latest version or its canary, or has running executions or open dead "
+                "letters; no such step is declared.",
                 hint=(
                     "Keep the step until these executions have ended, their dead letters are "
                     "resolved, and a version without it is published. A renamed step keeps its "
