@@ -122,7 +122,7 @@ def change_workspace(
 
 
 def archive_workspace(workspace_id: UUID, *, actor: Actor, reason: str = "") -> Workspace:
-    """Archive a workspace: triggers no longer start executions in it.
+    """Archive a workspace: it accepts no new executions until it is restored.
 
     Does nothing if it is archived already. Raises NotFound.
     """
