@@ -130,7 +130,7 @@ def archive_workspace(workspace_id: UUID, *, actor: Actor, reason: str = "") -> 
 
 
 def restore_workspace(workspace_id: UUID, *, actor: Actor, reason: str = "") -> Workspace:
-    """Restore an archived workspace: triggers start executions in it again. Raises NotFound."""
+    """Restore an archived workspace, which then accepts new executions again. Raises NotFound."""
     return change_workspace(workspace_id, {"archived": False}, actor=actor, reason=reason)
 
 
