@@ -77,8 +77,8 @@ def add_action(
 ) -> None:
     """Add an action on selected rows of a list.
 
-    `action` is called with the admin, the request and the selected rows. `marks` are the attributes
-    that Django and Unfold read: `short_description`, `allowed_permissions`.
+    `action` is called with the admin, the request and the selected rows. `marks` are attributes
+    that Django and Unfold read, such as `short_description` and `allowed_permissions`.
     """
     action.__dict__.update(marks)
     setattr(admin, name, action)

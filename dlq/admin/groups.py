@@ -150,9 +150,9 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
 
     @display(description=lazy("last seen"))
     def seen(self, row: Any) -> Any:
-        """Return how long ago the last failure was, with all dates on hover, and the next expiry.
+        """Return how long ago the last failure was, with all dates on hover.
 
-        The expiry is shown only if it is soon.
+        If a dead letter of the group expires within 3 days, that time is added.
         """
         own: GroupFigures = row.figures
         now = timezone.now()

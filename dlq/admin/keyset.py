@@ -26,8 +26,8 @@ class KeysetPaginator(BoundedPaginator):
 class KeysetChangeList(BoundedChangeList):
     """A list with keyset pages, in descending order; its admin prepares each page's rows.
 
-    `too_many` is true if the filters match too many rows to search in time; `next_page` and
-    `previous_page` are URLs. The filters are in a separate form above the list.
+    `too_many` is true if the search for rows took too long. `next_page` and `previous_page` are
+    query strings, or "". The filters are in a separate form above the list.
     """
 
     too_many = False

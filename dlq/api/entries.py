@@ -245,7 +245,7 @@ class DeadLetterLabelCounts(Endpoint):
         "countDeadLettersByLabel", TAG, {200: LabelCountsShape}, parameters=[DeadLetterLabelQuery]
     )
     def get(self, request: Request) -> Response:
-        """Count the newest 10,000 matching dead letters for each value of a label.
+        """Count matching dead letters by the value of a label, among the newest 10,000.
 
         `byState` counts them per resolution; `createdAfter` and `createdBefore` are compared with
         `quarantinedAt`. `values` has the 100 most frequent values.

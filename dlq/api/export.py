@@ -86,7 +86,7 @@ class CopyAsCurl(_Copied):
     def get(self, request: Request, id: UUID) -> HttpResponse:  # noqa: A002 - the path's name
         """Return the step's HTTP request as a curl command.
 
-        Secrets become shell variables. Returns 422 if the inputs contain no complete HTTP request.
+        Likely secrets become variables. Returns 422 if the inputs contain no complete HTTP request.
         """
         return self._text(id, as_curl)
 
@@ -101,5 +101,5 @@ class CopyAsPytest(_Copied):
         errors=[403, 404],
     )
     def get(self, request: Request, id: UUID) -> HttpResponse:  # noqa: A002
-        """Return a pytest file that runs the step's module with its inputs, but without secrets."""
+        """Return a pytest file that runs the step's module on its inputs, minus likely secrets."""
         return self._text(id, as_pytest)

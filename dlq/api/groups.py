@@ -241,7 +241,7 @@ class SplitGroup(Endpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Split a group by a facet, past failures too; the group keeps the most frequent value.
 
-        At most 50 values are allowed. Later values get groups too, up to 100; the rest stay here.
+        At most 50 values are allowed. New values get groups, up to 100; further values stay here.
         """
         parts, _ = self.perform(operations.SPLIT, groups(), id, SplitBody)
         return Response(PartShape(parts, many=True).data, 201)

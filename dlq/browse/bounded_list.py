@@ -1,15 +1,14 @@
 """Read the first rows of a large filtered list within a time limit, or fail.
 
-PostgreSQL cannot know how rare a value within JSON is. For "the newest 25 that …", it may read a
-million rows in the list's order if the value is rare. If the value is common, it may fetch half the
-table through the GIN index. So there are two attempts, each with its own limit:
+PostgreSQL cannot know how rare a value within JSON is. It may read a million rows in the list's
+order to find a rare value, or fetch half the table through the GIN index for a common value. So
+there are two attempts, each with its own time limit:
 
-1. walk: in the list's order, without bitmaps, for a short time. A common value is found at once.
-2. gather: everything that matches, using any index, sorted afterwards. Only rare values
-   reach this attempt, so the matches are few.
+- walk: read the rows in the list's order, without bitmap scans. This finds a common value quickly.
+- gather: read all matching rows, using any index, and sort them. The matches are usually few,
+  because the first attempt finds common values.
 
-If neither finishes in time, TooManyRows is raised, so that no request hangs; the user narrows the
-list.
+If both attempts take too long, TooManyRows is raised, so that no request hangs.
 """
 
 from collections.abc import Iterator, Mapping
@@ -44,7 +43,7 @@ class Found:
 
 
 def first(rows: QuerySet[Any], many: int, bound: int) -> Found:
-    """Return the first `many` IDs of `rows`, which are ordered by ID.
+    """Return the first `many` IDs of `rows`, which are ordered by ID, and the count if it is known.
 
     The count stops at `bound`. Raises TooManyRows if the search takes too long.
     """

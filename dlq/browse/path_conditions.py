@@ -1,7 +1,7 @@
 """Conditions on values in a dead letter's inputs: `order.country` eq "DE", `tags` contains "x".
 
-Each condition becomes JSON documents, one of which the inputs must contain (`@>`). One GIN index
-serves the searches for every path. `lines[].sku` matches in any object of the array `lines`.
+Each condition becomes JSON documents; the inputs must contain at least one of them (`@>`). One GIN
+index serves the searches for every path. `lines[].sku` matches in any object of the array `lines`.
 """
 
 import json

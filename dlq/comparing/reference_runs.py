@@ -40,12 +40,11 @@ class Search:
 
 
 def last_good(entry: DeadLetterEntry) -> Search:
-    """Return the newest success of the entry's step in executions that began before the failure.
+    """Find the newest success of the entry's step in executions that began before the failure.
 
-    If the same item or iteration succeeded in none of them, the first one is used. Uses three
-    queries, each with an index, on at most `LOOKED_THROUGH` executions. If the step succeeded in
-    none of them, as in a large outage, the newest successful executions are searched, for a limited
-    time.
+    If the same item or iteration succeeded in none of them, the success of the first item is used.
+    The newest `LOOKED_THROUGH` executions are searched. If the step succeeded in none of these, as
+    in a large outage, the newest successful executions are searched, for a limited time.
     """
     rows = WorkflowExecution.objects.filter(
         workflow_id=entry.workflow_id, created_at__lte=entry.quarantined_at

@@ -45,7 +45,7 @@ class Suspect:
 def suspects(
     inputs: Any, error: str, details: Any = None, against: Comparison | None = None
 ) -> list[Suspect]:
-    """Return the values that the error names, and a few values that differ from a good run.
+    """Return the values that the error names, and the values that differ from a good run, if few.
 
     `details` are the details of the failure: a list of problems with a `field`, or an object with
     such a list. `against` compares `{"inputs": …}` of a good run and of this run. If some values

@@ -1,4 +1,4 @@
-"""A test file that runs a step's module with the step's recorded inputs, without secrets.
+"""A test file that runs a step's module with the step's recorded inputs, without likely secrets.
 
 This module is pure.
 """

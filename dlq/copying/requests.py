@@ -1,7 +1,7 @@
-"""Reconstruct a step's HTTP request from its recorded inputs, without secrets, as a curl command.
+"""Reconstruct a step's HTTP request from its recorded inputs as a curl command.
 
 This module is pure. Only the first request is reconstructed: redirects, pages and retries depend on
-its response.
+the response.
 """
 
 import json

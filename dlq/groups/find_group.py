@@ -93,11 +93,10 @@ def note_entry(entry_id: UUID) -> None:
 
 
 def note_of_entries(entry_ids: Sequence[UUID], *, opened: int) -> None:
-    """Queue one change of the counters per group: for each entry, 1 if opened, -1 if closed.
+    """Queue one change of each group's open counter: `opened` (1 or -1) for each of its entries.
 
-    The entries' current groups are used, because entries move, and a group that was read earlier
-    may be outdated. The caller has locked or changed the entries in this transaction, so their
-    group cannot change.
+    The entries' current groups are used, because a group that was read earlier may be outdated. The
+    caller has locked or changed the entries in this transaction, so their groups cannot change.
     """
     statements.fetch("note_entries", {"ids": list(entry_ids), "opened": opened})
 

@@ -54,7 +54,7 @@ _LIST = re.compile(r"(<\w+>)(?:(?:, ?|; ?| and | or )\1)+")
 
 
 def normalise(message: str) -> str:
-    """Return the first line of a message without the parts that vary between failures.
+    """Return the first non-empty line of a message, without the parts that vary between failures.
 
     Each address, ID, time, quoted text, path, token and number (except HTTP status codes) becomes a
     placeholder, as does a list of these. The result has at most 300 characters.
@@ -75,9 +75,9 @@ def place_of(step_path: str) -> str:
 def fingerprint(
     workflow_id: UUID, step_path: str, error: str, message: str, *, own: str = ""
 ) -> str:
-    """Return a lower-case hex SHA-256 that failures share if they differ only in IDs and numbers.
+    """Return a lower-case hex SHA-256 of the workflow, the step, the error class and the message.
 
-    `own` is the module's name for the failure, which replaces the message, or "".
+    The message is normalised first. `own`, the module's name for the failure, replaces it if given.
     """
     shape = f"own\n{own}" if own else normalise(message)
     parts = f"{RULE}\n{workflow_id}\n{place_of(step_path)}\n{error}\n{shape}"

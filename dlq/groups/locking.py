@@ -35,7 +35,7 @@ def locked_all(group_ids: Iterable[UUID]) -> list[FailureGroup]:
 
 
 def keep_counters() -> None:
-    """Acquire the counters' lock: wait until no other process counts, merges or splits.
+    """Acquire the counters' lock, which counting, merging, splitting and deleting groups require.
 
     The lock is held until the transaction ends.
     """

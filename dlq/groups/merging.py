@@ -1,6 +1,6 @@
 """Merge and split failure groups.
 
-Fingerprints assign failures to groups, so they change first: after the commit, new failures join
+A merge or split first assigns the fingerprints to other groups: after the commit, new failures join
 the right group. The existing entries follow in batches, the first two in the same transaction.
 """
 

@@ -1,4 +1,4 @@
-"""Users' operations on a failure group, which need the power OPERATE.
+"""Users' operations on a failure group, which need the action OPERATE.
 
 Each operation calls the function that writes its data.
 """

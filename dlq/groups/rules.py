@@ -29,7 +29,7 @@ class GroupStanding:
 
     A SNOOZED group returns to `before`; so does a REDRIVING group, unless the redrive resolves it.
     During the redrive of a resolved group, `since` is the time of the resolution. A failure in
-    version `resolved_in` or later is a regression; if None, any later failure is.
+    version `resolved_in` or later is a regression; if `resolved_in` is None, any later failure is.
     """
 
     status: GroupStatus

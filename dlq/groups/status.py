@@ -136,7 +136,7 @@ def begin_redrive(group_ids: Iterable[UUID]) -> None:
 
 
 def end_redrive(group_ids: Iterable[UUID], clean: bool) -> None:
-    """End a redrive in the caller's transaction.
+    """End a redrive of these groups in the caller's transaction.
 
     `clean`: entries succeeded, and none failed again. If a group's last redrive was clean and left
     no open entry, the group is resolved (unless ignored); otherwise it returns to `status_before`.

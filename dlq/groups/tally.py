@@ -48,7 +48,7 @@ class Sums:
 def fold(seconds: float = 0.5, batch: int = BATCH) -> int:
     """Count changes until none are left or `seconds` have passed; return how many were counted.
 
-    Does nothing while another process counts or merges groups.
+    Does nothing while another process holds the counters' lock.
     """
     until, count = monotonic() + seconds, 0
     while True:

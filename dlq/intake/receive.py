@@ -1,7 +1,6 @@
-"""Turn a dead run into a dead letter, once, in the transaction that ends the run.
+"""Write the dead letter of a run that failed permanently, in the transaction that ends the run.
 
-A test run creates no dead letter: its author changes the draft and tests again, and no alert is
-sent.
+A test run creates no dead letter, because its author changes the draft and tests again.
 """
 
 import json

@@ -110,8 +110,8 @@ class FailureGroup(models.Model):
 class GroupFingerprint(models.Model):
     """The group of a fingerprint; with `split_by`, the fingerprint's entries are divided further.
 
-    Then each value of the facet has its own fingerprint, whose `part_of` is the fingerprint that
-    was split.
+    Then the values of the facet have fingerprints of their own, whose `part_of` is the fingerprint
+    that was split.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -227,7 +227,7 @@ class GroupNote(models.Model):
 
 
 class GroupMove(models.Model):
-    """A move of entries to another group, in batches; deleted some time after the last entry moved.
+    """A move of entries to another group, in batches; deleted when no entries are left to move.
 
     Without a fingerprint, all entries of `source` move to `target` (a merge). With a fingerprint,
     its entries move to `target`, or, with a facet (`by`), to the groups of their values (a split).

@@ -67,10 +67,10 @@ def _note(entry: DeadLetterEntry, actor: Actor) -> str:
 
 
 def skip(entry_id: UUID, *, actor: Actor, reason: str = "") -> Run:
-    """Record the dead step as skipped, and continue as if no edge had led to the step.
+    """Record the dead step as skipped, and continue the execution without its task's outcome.
 
-    Steps that depend only on the skipped step are skipped too. A join that needs any one of several
-    edges continues with the others. Raises NotFound, and WrongState as `requeue` does.
+    The rest of the task, and tasks that depend only on it, do not run. A join that needs any one of
+    several edges continues with the others. Raises NotFound, and WrongState as `requeue` does.
     """
     entry = transitions.find(entry_id)
     transitions.must_be_open(entry, "skipped")

@@ -1,7 +1,7 @@
 """Users' operations on one dead letter: requeue, fix, skip, discard, restore, note, pin and unpin.
 
-After an approval, other inputs or a manual result need more than the power named here: the admin
-and the API call `runners.repair.permissions.check_repair` first.
+After an approval, other inputs or a manual result also need the action AUTHOR: the admin and the
+API call `runners.repair.permissions.check_repair` first.
 """
 
 from collections.abc import Mapping

@@ -88,7 +88,7 @@ def yielding(priority: int, yields: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class DeadStep:
-    """An open dead letter whose step will run again; `overrides` are merged into its inputs.
+    """An open dead letter whose step will run again; `overrides` are merged into the step's inputs.
 
     `overrides` may be a StoredInput.
     """
@@ -128,10 +128,10 @@ def requeue_together(
 ) -> RequeuedTogether:
     """Start new runs of several dead steps in the caller's transaction, as `requeue` does for one.
 
-    Steps are not changed, and are not in the result, if they are locked, their dead letter is
-    resolved, or `lock_to_reopen` omits their execution. The audit trail names `object_type` and
-    `object_id` as the cause. The executions must hold no concurrency key and have no parent, and
-    `goes_alone` must be False for their workspace. No other locks are then necessary.
+    A step is not changed, and is not in the result, if its dead letter is locked or resolved, or if
+    `lock_to_reopen` omits its execution. The audit trail names `object_type` and `object_id` as the
+    cause. The executions must hold no concurrency key and have no parent, and `goes_alone` must be
+    False for their workspace. No other locks are then necessary.
     """
     opened = _locked(steps, workspace_id)
     steps = _still_open([step for step in steps if step.execution_id in opened])

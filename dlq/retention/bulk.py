@@ -1,8 +1,8 @@
 """Delete the executions of a released partition together, thousands in each transaction.
 
-The transaction locks the executions first and then asks which of them must be kept, so it sees what
-others committed before. Families are deleted as a whole. A family with anything unusual, such as a
-fork or a dead letter, is left to `executions.walk`, and decided individually.
+Each transaction locks executions first and then asks which of them must be kept, so it sees all
+earlier commits. Families are deleted as a whole. A family with anything unusual, such as a fork or
+a dead letter, is left to `executions.walk`, and decided individually.
 """
 
 from collections.abc import Iterator
@@ -94,9 +94,8 @@ def clear(
 ) -> None:
     """Delete a released partition's executions that may be deleted, until the time limit.
 
-    Each call begins at the first execution. If several transactions in a row delete nothing,
-    because the archive is behind, `executions.walk` does the rest; it continues where the previous
-    walk stopped.
+    Each call begins at the first execution. If three transactions in a row delete nothing, for
+    example because the archive is behind, the rest is left to `executions.walk`.
     """
     walk, idle = BulkWalk.of(partition, wanted, before), 0
     while walk.after is not None and idle < MOST_IDLE:

@@ -335,7 +335,7 @@ def _locked(pack: list[Family], wanted: RetentionPeriods, before: datetime) -> l
 def _delete(pack: list[Family], most: int, partitions: RunPartitions) -> Counter[str]:
     """Delete at most `most` executions and their runs; return how many of each.
 
-    If the executions have more than RUNS_AT_ONCE runs, they remain for a later call.
+    Executions with more than RUNS_AT_ONCE runs in total remain for a later call.
     """
     # Executions without children first: the rest of a family may need their parents.
     ids = [pk for family in pack for pk in family.members][:most]

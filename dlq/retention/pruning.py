@@ -53,7 +53,7 @@ def kinds() -> tuple[str, ...]:
 def prune(
     chosen: Sequence[str], wanted: RetentionPeriods, pace: PruningPace
 ) -> Iterator[PruningTally]:
-    """Delete the expired rows of each chosen kind, from the beginning; yield a tally for each."""
+    """Prune the chosen kinds of rows, ignoring stored positions; yield a tally for each kind."""
     for kind in kinds():
         if kind not in chosen:
             continue
@@ -98,7 +98,7 @@ def look(
 
 
 def carry_on(wanted: RetentionPeriods, pace: PruningPace) -> list[PruningTally]:
-    """Delete expired rows of all kinds, from where the last pass stopped; return the tallies."""
+    """Prune all kinds of rows, from where the last pass stopped; return the tallies."""
     done = [dead_letters.prune(wanted, pace)]
     dead_letters.follow_setting(wanted.now, pace)
     done += [groups.prune(kind, wanted, pace) for kind in groups.KINDS]
@@ -138,7 +138,7 @@ ACTOR = Actor.system("retention")
 
 @dataclass(frozen=True, slots=True)
 class PruningTurn:
-    """The number of deleted rows per kind, and whether the time limit was reached."""
+    """The number of pruned rows per kind, and whether the time limit was reached."""
 
     counts: dict[str, int] = field(default_factory=dict)
     more: bool = False

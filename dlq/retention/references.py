@@ -84,7 +84,7 @@ def delete(cursor: Any, taken: TakenExecutions, ids: str) -> int:
     """Delete locked executions and their dependent rows except runs; return how many executions.
 
     `ids` is an SQL array literal. Raises NotInBulk if other rows refer to an execution; the caller
-    then ends the transaction.
+    then rolls the transaction back.
     """
     table = quoted(cursor, WorkflowExecution)
     # No trigger is created from here to the end of the transaction.

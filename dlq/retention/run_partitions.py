@@ -38,7 +38,7 @@ class RunPartitions:
     def of(cls, wanted: RetentionPeriods) -> "RunPartitions":
         """Return the partitions for these periods.
 
-        Periods that apply only to some of the executions, such as one workspace, never release a
+        Periods that apply only to some executions, such as those of one workspace, never release a
         partition.
         """
         scope = wanted.scope

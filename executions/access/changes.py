@@ -2,7 +2,7 @@
 
 Every entry point (API, admin, studio, redrives) calls this module. TRIGGER alone allows starting
 the latest version with a different input. Skipping steps, or giving a step values outside its
-definition, needs more powers.
+definition, needs more permissions.
 """
 
 from collections.abc import Iterator

@@ -13,7 +13,7 @@ from executions.access.powers import Action, Power
 class Operation:
     """An operation on one row of a model, shared by the admin page and the API endpoint.
 
-    `needs` is the power that the user needs on the row; the caller checks that the user has it.
+    `needs` is the action or permission that the user needs on the row; the caller checks it.
     `apply(id, actor, data)` performs the operation on one row, in its own transaction, and raises a
     ValkyrError if that is impossible; `data` holds the validated values of a form or of a request's
     body. `refuse(row)` returns the reason why the row's current state forbids the operation, or "".

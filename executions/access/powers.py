@@ -132,7 +132,7 @@ class Powers:
     def _on_workflow(self) -> frozenset[Action]:
         """Return the actions that object permissions on the workflow add.
 
-        Uses no query without a workflow, or if the role already allows all these actions.
+        Uses a query only if a workflow is given and the role does not allow all these actions.
         """
         if self.workflow_id is None or self.role in {Role.ADMIN, Role.WORKFLOW}:
             return frozenset()
@@ -157,7 +157,7 @@ def limits_of(user: User) -> TokenLimits | None:
 def holdings(user: User) -> tuple[dict[UUID, Powers], dict[UUID, set[str]]]:
     """Return the user's powers, keyed by workspace ID, and grants, keyed by workflow ID.
 
-    Uses one query, or three if accounts are in another database. A superuser is ADMIN everywhere.
+    Uses one query, or three if accounts are in another database. A superuser has the role ADMIN.
     """
     limits = limits_of(user)
     powers: dict[UUID, Powers] = {}

@@ -1,9 +1,9 @@
 """Limit a request to the rows of the caller's workspaces, even if a query has no filter.
 
 This is a second defence behind `visible`: row-level security policies in PostgreSQL hide the rows
-of other workspaces (`executions.database.row_policies`). Superusers see all rows; an API token sees
-the rows of its one workspace. Requests without a caller, such as webhooks, are not limited: their
-secret determines the rows that they reach.
+of other workspaces (`executions.database.row_policies`). Superusers see all rows; a request with an
+API token sees the rows of the token's workspace. Requests without a caller, such as webhooks, are
+not limited: their secret determines the rows that they reach.
 """
 
 from collections.abc import Callable, Iterator

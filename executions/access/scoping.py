@@ -41,10 +41,10 @@ def visible(
 ) -> QuerySet[M]:
     """Return the rows on which the user has `power`, by role or by object permission.
 
-    Superusers without an API token get all rows, because a condition would prevent the use of an
-    index for a large list. `path` is the lookup to the workspace's ID if the model's foreign keys
-    do not show it; `reach` saves a query. One workspace is compared by equality, so that lists are
-    read in the order of an index.
+    For superusers without an API token, no condition is added, so that a large list can use an
+    index. `path` is the lookup to the workspace's ID if the model's foreign keys do not show it;
+    `reach` saves a query. One workspace is compared by equality, so that lists are read in the
+    order of an index.
     """
     if sees_all(user):
         return queryset

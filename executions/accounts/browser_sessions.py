@@ -1,7 +1,7 @@
 """Browser sessions: Django's session holds the ID of Valkyr's session, which each request checks.
 
-Sign-in creates a row, and sign-out ends it. The cookie of an ended session is rejected, regardless
-of Django's session store.
+Sign-in begins a Valkyr session, and sign-out ends it. The cookie of an ended session is rejected,
+regardless of Django's session store.
 """
 
 from datetime import timedelta

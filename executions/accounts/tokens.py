@@ -98,10 +98,10 @@ def create_token(
 ) -> tuple[ApiToken, str]:
     """Create a token of `user` for one workspace; return the token and its text.
 
-    The text is shown only once. By default, the token has the permissions that `maker` and `user`
-    share, and expires after VALKYR_TOKEN_DAYS. Raises Forbidden if `maker` lacks a scope, if the
-    two share no permission, or if `refuse_narrow_token` does. Raises WithProblems for unknown
-    scopes, and for an expiry time that is in the past or too far ahead.
+    The text is shown only once. By default, the token expires after VALKYR_TOKEN_DAYS, and has the
+    permissions that `maker` and `user` share; if they share none, Forbidden is raised. Also raises
+    Forbidden if `maker` lacks one of the `scopes`, or if `refuse_narrow_token` does. Raises
+    WithProblems for unknown scopes, and for an expiry time in the past or too far ahead.
     """
     refuse_narrow_token(maker)
     granted = _granted(workspace, user, maker, scopes)

@@ -122,7 +122,7 @@ def change_workspace(
 
 
 def archive_workspace(workspace_id: UUID, *, actor: Actor, reason: str = "") -> Workspace:
-    """Archive a workspace: triggers no longer start executions in it.
+    """Archive a workspace: it accepts no new executions until it is restored.
 
     Does nothing if it is archived already. Raises NotFound.
     """
@@ -130,7 +130,7 @@ def archive_workspace(workspace_id: UUID, *, actor: Actor, reason: str = "") -> 
 
 
 def restore_workspace(workspace_id: UUID, *, actor: Actor, reason: str = "") -> Workspace:
-    """Restore an archived workspace: triggers start executions in it again. Raises NotFound."""
+    """Restore an archived workspace, which then accepts new executions again. Raises NotFound."""
     return change_workspace(workspace_id, {"archived": False}, actor=actor, reason=reason)
 
 

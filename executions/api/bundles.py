@@ -236,7 +236,7 @@ class ExportBundle(Endpoint):
         """Return a workspace's published workflows and the items that you may configure.
 
         `planBundle` and `applyBundle` accept the response's `workflows`, `checksums` and
-        `resources`. The response has at most 500 workflows and 4 MiB.
+        `resources`. At most 500 workflows and 4 MiB can be exported.
         """
         installation = self.query(BundleQuery)["installation"]
         workspace = _workspace(self.user, id, Action.VIEW)

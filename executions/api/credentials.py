@@ -153,7 +153,7 @@ def rows() -> QuerySet[Credential]:
 
 
 def to_read(user: User) -> Power:
-    """Return the power that is required to read the names and types of credentials.
+    """Return the action or permission that is required to read the names and types of credentials.
 
     It is AUTHOR, or CONFIGURE for an API token without the scope `author`.
     """

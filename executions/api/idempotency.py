@@ -44,7 +44,7 @@ def idempotency_key(request: Request) -> str | None:
 
 
 def once(method: Callable[..., Response]) -> Callable[..., Response]:
-    """Return a view's method that runs once per caller and key.
+    """Return a view's method that, with an idempotency key, succeeds once per caller and key.
 
     The view's `before_once`, if any, runs before the transaction. Raises ValidationError for an
     invalid key, KeyReused if the key was used with a different request, and RequestInProgress while

@@ -141,8 +141,8 @@ class ExecutionLabelCounts(Endpoint):
         """Count matching executions by the value of a label and by state, among the newest 10,000.
 
         `values` has the 100 most frequent values. With `state` but without `workspaceId`, a
-        superuser's query searches only the newest 100,000 executions. For an exact count, narrow it
-        by workflow, state or time until `complete` is true.
+        superuser's query searches only the newest 100,000 executions. For an exact count, narrow
+        the query by workflow, state or time until `complete` is true.
         """
         query = self.query(ExecutionLabelQuery)
         rows: QuerySet[WorkflowExecution] = narrowed(

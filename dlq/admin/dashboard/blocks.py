@@ -31,7 +31,7 @@ class Banner:
 class HomeProblem:
     """A problem that needs attention now: a sentence without a full stop, and the URL of its page.
 
-    `note` adds a detail, such as the start of the problem.
+    `note` adds a detail, such as how long the problem has lasted.
     """
 
     text: str
@@ -76,9 +76,9 @@ class HomeBlock:
     """A block of the home page, with a unique name.
 
     `gather` reads data that the request's user may see, with a bounded number of rows and queries.
-    Its result is pickled into the cache for 15 seconds. Users with the same permissions share it if
-    their requests have the same `variant`. `show` receives the result, or None if the database did
-    not answer in time.
+    Its result is pickled into the cache for 15 seconds, and shared by users with the same
+    permissions. `variant` returns what else the result depends on. `show` receives the result, or
+    None if the database did not answer in time.
     """
 
     name: str
@@ -112,8 +112,7 @@ class HomeSection:
     `gather` reads data that the request's user may see, with a bounded number of rows and queries.
     Its result is pickled into the cache for 15 seconds, and shared by users with the same
     permissions. `rows` converts the result to the table's cells; it is not called if the database
-    did not answer in time. If the rows need attention, `problem` creates a `HomeProblem` from their
-    number.
+    did not answer in time. `problem`, if given, converts the number of rows to a `HomeProblem`.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """The home page's panel of all cells with their totals, for superusers.
 
 All databases are queried concurrently. A database that does not answer therefore delays the page by
-at most 2 s, once in 15 s.
+at most 2 s, at most once in 15 s.
 """
 
 from collections.abc import Sequence

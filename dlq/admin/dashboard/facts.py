@@ -1,6 +1,6 @@
-"""The data of the home page as plain rows, read within limits and cached for 15 seconds.
+"""The data of the home page, read within limits and cached for 15 seconds.
 
-The cache key depends on the user's permissions, so users with equal permissions share the data.
+The cache key depends on the user's permissions and on the variants of the plugins' blocks.
 """
 
 import hashlib

@@ -194,9 +194,9 @@ WAITING = "hourglass_empty"
 
 
 def cards(kept: Facts, now: datetime, ended: Iterable[Card] = (), **only: str) -> list[Card]:
-    """Return the cards: running, pending, `ended`, open dead letters; `only` filters their lists.
+    """Return the cards: running, pending, `ended`, open dead letters.
 
-    The card of pending executions is omitted if there are none.
+    `only` filters the lists of all cards except `ended`. The pending card is omitted if it shows 0.
     """
     all_cards = [
         Card(

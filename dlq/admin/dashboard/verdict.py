@@ -1,6 +1,6 @@
 """The home page's first sentences, which report whether something is wrong, and where.
 
-This module is pure: it turns facts into text. Plugins add problems with `BlockView.problems`.
+This module is pure: it turns facts into text. Plugins add problems in blocks and sections.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,9 +23,9 @@ LATE = timedelta(seconds=60)
 
 @dataclass(frozen=True, slots=True)
 class HomeVerdict:
-    """The headline, and the problems that were found, the most urgent first.
+    """The headline, and the problems that were found.
 
-    `partly` is true if facts are missing because the database did not answer in time.
+    `partly` is true if important data is missing because the database did not answer in time.
     """
 
     headline: str
