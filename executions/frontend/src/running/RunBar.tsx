@@ -29,7 +29,6 @@ export function RunBar() {
       <div className="runbar-line">
         {watched !== null && <Progress execution={execution} />}
         <DataFrom />
-        <span className="space" />
         {watched !== null && execution && !FINAL.has(execution.state) && (
           <CancelRun execution={watched} />
         )}
