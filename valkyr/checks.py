@@ -84,8 +84,8 @@ def _ours(app: Celery) -> bool:
 def running(databases: Sequence[str] | None = None, **_: Any) -> list[CheckMessage]:
     """Check the broker, the workers and beat, if the caller requests database checks.
 
-    `manage.py migrate` also runs these checks, before any worker starts. They report only warnings,
-    because an error would stop the command.
+    `manage.py migrate` also runs these checks, usually before a worker starts. They report only
+    warnings, because an error would stop the command.
     """
     return list(what_is_missing()) if databases and _is_migrated() else []
 
@@ -98,7 +98,7 @@ def _is_migrated() -> bool:
 
 
 def what_is_missing() -> Iterator[CheckMessage]:
-    """Yield a warning if the broker, a queue's worker or beat is missing, or an entry is disabled.
+    """Yield a warning for the broker, each queue without a worker, beat, and each disabled entry.
 
     Reads the database.
     """

@@ -58,7 +58,7 @@ class BacktestWish:
 def create(workflow_id: UUID, wish: BacktestWish, *, actor: Actor) -> Backtest:
     """Create a backtest; a worker begins it after the commit.
 
-    Raises NotFound, QuotaExceeded, or InvalidDefinition with all problems.
+    Raises NotFound, QuotaExceeded or InvalidDefinition.
     """
     with transaction.atomic():
         workflow = Workflow.objects.filter(pk=workflow_id, archived_at=None).first()
