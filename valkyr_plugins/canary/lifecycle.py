@@ -35,7 +35,7 @@ TEXTS = ("version__source", "version__definition", "latest__source", "latest__de
 class CanaryWish:
     """The draft or the earlier version (`again`) to publish as a canary, and its conditions.
 
-    If `rule` is None, failures never stop the canary. `promote_after` is in seconds.
+    If `rule` is None, the canary never stops automatically. `promote_after` is in seconds.
     """
 
     percent: float

@@ -1,7 +1,7 @@
 """Run a step's JavaScript in QuickJS, and report the result in JSON.
 
-Everything here happens in the confined process, so its report is not trusted. QuickJS has no
-access to files, network or modules; the confinement of the process is the second defence.
+The code runs in the confined process, so its report is not trusted. QuickJS has no access to files,
+network or modules; the confinement of the process is the second defence.
 
 The extension of quickjs-ng is loaded from its file, because the sandbox has no installed packages.
 """
