@@ -98,9 +98,9 @@ def _is_migrated() -> bool:
 
 
 def what_is_missing() -> Iterator[CheckMessage]:
-    """Yield a warning for the broker, each queue without a worker, beat, and each disabled entry.
+    """Yield a warning for each missing part: the broker, the worker of a queue, or beat.
 
-    Reads the database.
+    Also yields one for each disabled entry of beat. Reads the database.
     """
     from executions.health import parts
     from runners.workers.queues import served

@@ -108,7 +108,7 @@ class Busy:
 
 
 def busy(runs: QuerySet[Run]) -> dict[str, Busy]:
-    """Return, for each worker that holds some of `runs`, their number and the longest-running ones.
+    """Return how many of `runs` each worker holds, and the five of them that have run longest.
 
     At most 1,000 runs are read in total.
     """

@@ -3,8 +3,8 @@
 Otherwise it would hold each received message until the network times out, and a broker that pushes
 messages (RabbitMQ) would deliver several. Their runs would wait until the sweeper sends them again,
 perhaps to the same worker. The worker therefore queries the database every 2 s, over a connection
-that never blocks, and stops consuming after 6 s of silence. Every 10 s, if `canary` reports no
-problem, the query inserts the worker's row or updates the row with the worker's name.
+that never blocks, and after 6 s of silence stops consuming Valkyr's own queues. Every 10 s, if
+`canary` reports no problem, the query inserts or updates the row with the worker's name.
 """
 
 import json
@@ -78,7 +78,7 @@ class DatabaseProbe:
         self._asked_at = float("-inf")
 
     def look(self, question: bytes = QUESTION) -> bool:
-        """Read an answer if there is one; then send `question` if the last query is 2 s old.
+        """Read an answer if there is one, then send `question`: one at a time, at most every 2 s.
 
         Connects first if necessary. Returns whether a query was sent.
         """

@@ -125,7 +125,7 @@ class CommandOutput:
     def progress(self, text: str) -> AbstractContextManager[Any]:
         """Return a context manager that shows a status line during a long operation.
 
-        It yields an object whose `update` changes the line; None without Rich or a terminal, or
+        It yields an object whose `update` changes the line, or None without Rich or a terminal, or
         with `--quiet` or `--json`.
         """
         console = None if self.quiet or self.json else _console(sys.stderr)

@@ -1,7 +1,7 @@
 """Clean up, then archive executions that retention may delete, in files per workspace and day.
 
-Only whole days are archived. So an execution is archived, and deleted, up to a day later than
-without an archive.
+The periodic task archives only whole days. So an execution is archived, and deleted, up to a day
+later than without an archive.
 """
 
 import time

@@ -73,7 +73,7 @@ def archived() -> QuerySet[Any]:
 def old_keys(workspace_id: UUID, current: int) -> str:
     """Return the reason why the workspace needs keys other than `current`; "" if it does not.
 
-    The writer of an unfinished file may have read values before they were sealed again.
+    An unfinished file is a reason: it may contain values that have been sealed again since.
     """
     files = ArchiveFile.objects.filter(workspace_id=workspace_id)
     if files.filter(state=FileState.WRITING).exists():

@@ -86,8 +86,8 @@ class WorkflowCanary(_RunningCanary):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Publish the draft or an earlier version for a share of new executions.
 
-        The others use the latest version. Executions with the same concurrency key (without one:
-        idempotency key) use the same version. The latest version's triggers stay in effect until
+        The others use the latest version. Executions with the same concurrency (or else
+        idempotency) key use the same version. The latest version's triggers stay in effect until
         the canary is promoted. Without `stop`, the default rule applies. An earlier canary ends.
         """
         obtain(self.user, _workflows(), id, operations.BEGIN.needs)

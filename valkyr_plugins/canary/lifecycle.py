@@ -78,8 +78,8 @@ def change(
     """Change the share, the stop rule or the promotion time of a running canary.
 
     `changes` can contain `percent`, `rule` (a StopRule or None) and `promote_after` (seconds from
-    now, or None). A key that selects the canary still selects it after the share is raised. Raises
-    NotFound, WrongState, and PublishedFromGit if the share is raised where only Git publishes.
+    now, or None). Raises NotFound, WrongState, and PublishedFromGit if the share is raised where
+    only Git publishes.
     """
     with transaction.atomic():
         canary = _get(canary_id)

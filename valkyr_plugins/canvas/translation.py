@@ -1,6 +1,6 @@
 """Translate a signature into a definition and the input of one execution.
 
-The definition holds only the structure: the order of tasks, their queues and limits. Arguments and
+The definition holds only the structure: the tasks, their order, queues and limits. Arguments and
 times are in the input (`input.calls[n]`), so calls with the same structure share a version. Uses
 neither database nor broker.
 """

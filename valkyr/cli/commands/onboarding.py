@@ -112,7 +112,7 @@ def doctor(choices: Choices, strict: bool) -> int:
     """Check that the Django project in this folder has everything that workflows need.
 
     Checks the settings, URLs, Celery app, database, migrations, clocks, users and modules, and
-    whether the broker, beat and a worker for each queue are running. Exits with 1 after a problem.
+    whether the broker, beat and a worker for each queue are running. Exits with 1 if a check fails.
     """
     from valkyr.cli.doctor import examine
 
