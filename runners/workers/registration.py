@@ -142,7 +142,7 @@ def share_memory(**_: Any) -> None:
 
 
 def arrive(sender: Any = None, **_: Any) -> None:
-    """Write the worker's row, and from now on check its watchdog and killed children."""
+    """Write the worker's row; from now on, check its watchdog and the machine's OOM kills."""
     if _share is WorkerShare.NOTHING:
         return
     queues = messaging.ours_among(sender.app.amqp.queues.consume_from)

@@ -188,7 +188,7 @@ def _each_requeued(api: "ApiClient", letters: list[str], body: Any, progress: An
 @click.option("--notes", required=True, help="The reason; stored with each dead letter.")
 @click.pass_obj
 def discard(choices: Choices, letters: tuple[Any, ...], notes: str) -> int:
-    """Discard dead letters. Exits with 1 if one of several could not be discarded."""
+    """Discard dead letters. Exits with 1 if any of several could not be discarded."""
     output, ids = CommandOutput(choices), list(dict.fromkeys(str(pk) for pk in letters))
     with connected(choices) as api:
         if len(ids) == 1:

@@ -80,7 +80,7 @@ _STACK = re.compile(r"\n\s+at .*", re.DOTALL)
 
 
 def loaded(engine: str) -> Any:
-    """Return QuickJS, loaded from its file before the process loses access. Raises ImportError."""
+    """Return QuickJS, loaded from its file. Raises ImportError or OSError."""
     loader = ExtensionFileLoader(NAME, engine)
     spec = spec_from_loader(NAME, loader)
     if spec is None:
