@@ -1,7 +1,7 @@
 """System checks of a project's Celery setup; each message says what to do.
 
-`manage.py check` reads settings. `manage.py check --database default` also checks the running
-parts: the broker, a worker for each queue, and beat. A missing process is a warning.
+`manage.py check` checks the settings. With `--database default`, it also checks the running parts:
+the broker, a worker for each queue, and beat. A missing process is a warning.
 """
 
 from collections.abc import Iterator, Sequence
