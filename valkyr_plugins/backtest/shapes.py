@@ -155,7 +155,7 @@ class BacktestGroupShape(CamelCaseSerializer):
     def get_fields(self) -> Any:
         """Return the serializer's fields; the field `fields_` reads and writes the key `fields`.
 
-        The class cannot declare `fields`, which is an attribute of its base class.
+        The base class already uses the name `fields` for an attribute.
         """
         found = super().get_fields()
         found["fields"].source = None
