@@ -1,7 +1,7 @@
 """System checks of a project's Celery setup; each message says what to do.
 
-`manage.py check` reads settings. `manage.py check --database default` also checks the running
-parts: the broker, a worker for each queue, and beat. A missing process is a warning.
+`manage.py check` checks the settings. With `--database default`, it also checks the running parts:
+the broker, a worker for each queue, and beat. A missing process is a warning.
 """
 
 from collections.abc import Iterator, Sequence
@@ -84,8 +84,8 @@ def _ours(app: Celery) -> bool:
 def running(databases: Sequence[str] | None = None, **_: Any) -> list[CheckMessage]:
     """Check the broker, the workers and beat, if the caller requests database checks.
 
-    `manage.py migrate` also runs these checks, before any worker starts. They report only warnings,
-    because an error would stop the command.
+    `manage.py migrate` also runs these checks, usually before a worker starts. They report only
+    warnings, because an error would stop the command.
     """
     return list(what_is_missing()) if databases and _is_migrated() else []
 
@@ -98,9 +98,9 @@ def _is_migrated() -> bool:
 
 
 def what_is_missing() -> Iterator[CheckMessage]:
-    """Yield a warning if the broker, a queue's worker or beat is missing, or an entry is disabled.
+    """Yield a warning for each missing part: the broker, the worker of a queue, or beat.
 
-    Reads the database.
+    Also yields one for each disabled entry of beat. Reads the database.
     """
     from executions.health import parts
     from runners.workers.queues import served

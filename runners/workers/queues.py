@@ -39,10 +39,10 @@ class Queue:
 
 
 def queues(runs: QuerySet[Run], runners: Iterable[Runner], now: datetime) -> list[Queue]:
-    """Return the queues with work or workers, ordered by name.
+    """Return the queues with waiting runs or live workers, ordered by name.
 
-    `runs` and `runners` contain only rows that the user may see; at most one query reads each. At
-    most 50,000 waiting runs are counted; if this limit is reached, each queue is `capped`.
+    `runs` and `runners` contain only rows that the user may see. At most 50,000 waiting runs are
+    counted; if this limit is reached, each queue is `capped`.
     """
     due = runs.filter(Q(retry_after=None) | Q(retry_after__lte=now), in_states(RunState.PENDING))
     some = Run.objects.filter(pk__in=due.order_by().values("pk")[:BOUND])
@@ -108,9 +108,9 @@ class Busy:
 
 
 def busy(runs: QuerySet[Run]) -> dict[str, Busy]:
-    """Return, for each worker, the number of its runs among `runs` and the longest-running ones.
+    """Return how many of `runs` each worker holds, and the five of them that have run longest.
 
-    Uses one statement. At most 1,000 runs are read in total.
+    At most 1,000 runs are read in total.
     """
     rows: QuerySet[Run, Any] = runs.filter(in_states(*HELD)).order_by("started_at")
     found: dict[str, Busy] = {}

@@ -1,11 +1,10 @@
 """Stop taking messages while the worker cannot reach the database.
 
-Such a worker holds each message that it takes until the network times out, and a broker that pushes
-messages (RabbitMQ) delivers several to it. Their runs would wait for the sweeper to send them
-again, perhaps to the same worker. The worker therefore queries the database every 2 s, over a
-connection that never blocks, and stops consuming after 6 s of silence. Every 10 s, if `canary`
-reports no problem, the query updates the worker's row, or inserts a missing row, for example in a
-restored database. A row that another worker of the same name wrote is this worker's again.
+Otherwise it would hold each received message until the network times out, and a broker that pushes
+messages (RabbitMQ) would deliver several. Their runs would wait until the sweeper sends them again,
+perhaps to the same worker. The worker therefore queries the database every 2 s, over a connection
+that never blocks, and after 6 s of silence stops consuming Valkyr's own queues. Every 10 s, if
+`canary` reports no problem, the query inserts or updates the row with the worker's name.
 """
 
 import json
@@ -57,9 +56,9 @@ STEPS, STEP_MILLISECONDS = 20, 10
 class DatabaseProbe:
     """A libpq connection that sends queries and reads answers without blocking.
 
-    libpq tries several hosts in turn, but applies no time limit per host in this mode. Each attempt
-    therefore names one host. libpq also waits for the resolver, so a thread looks up the host, and
-    the attempt names one address.
+    In nonblocking mode, libpq has no time limit per host, so each attempt to connect names one
+    host. libpq also waits for the resolver, so a thread looks up the host's address for the
+    attempt.
     """
 
     def __init__(self, parameters: Mapping[str, Any], handshake: float = HANDSHAKE) -> None:
@@ -79,9 +78,9 @@ class DatabaseProbe:
         self._asked_at = float("-inf")
 
     def look(self, question: bytes = QUESTION) -> bool:
-        """Read an answer if there is one, and send a query every 2 s; connect first if necessary.
+        """Read an answer if there is one, then send `question`: one at a time, at most every 2 s.
 
-        Returns whether a query was sent.
+        Connects first if necessary. Returns whether a query was sent.
         """
         try:
             if self._connection is None:
@@ -104,9 +103,9 @@ class DatabaseProbe:
         return time.monotonic() - self._answered_at
 
     def close(self) -> None:
-        """Drop the connection; the next `look` opens another one.
+        """Close the connection; the next `look` opens another one.
 
-        That `look` begins with the first host, or, after a failed handshake, with the next host.
+        The next attempt uses the first host if this connection was ready, otherwise the next host.
         """
         self._attempt = 0 if self._ready else self._attempt + 1
         if self._connection is not None:
@@ -132,7 +131,7 @@ class DatabaseProbe:
     def _look_up(self, host: str) -> list[str] | None:
         """Return the host's addresses; None until they are known. Raises OSError if there are none.
 
-        Each host has one thread, even if the resolver answers after the next attempt begins.
+        Each host has at most one thread, even if the resolver is slower than the attempt.
         """
         if host not in self._lookups:
             self._lookups[host] = NameLookup(host)

@@ -84,8 +84,8 @@ def share_of(worker: Any) -> WorkerShare:
 def name_process(sender: Any = None, **_: Any) -> None:
     """Name this worker before it forks, so that its children's leases contain the name.
 
-    Only a worker that runs nothing but Valkyr's tasks has a watchdog, because a watchdog ends
-    processes. Raises SystemExit if the worker cannot serve its queues.
+    A worker that also runs other tasks has no watchdog, because a watchdog ends processes. Raises
+    SystemExit if the worker cannot serve its queues.
     """
     global _share  # noqa: PLW0603 - children inherit it
     _refuse_other_cells(sender)
@@ -127,8 +127,7 @@ def _refuse_other_cells(worker: Any) -> None:
 def warm_up(instance: Any = None, **_: Any) -> None:
     """Import the slow dependencies of this worker's modules, once for all children.
 
-    A pool of threads skips this: it loads a module with the module's first step, which halves the
-    memory of the process.
+    In a pool of threads, a module's first step imports them, which saves memory.
     """
     if _share is not WorkerShare.NOTHING and _forks():
         registry.warm_up(messaging.ours_among(instance.app.amqp.queues.consume_from))
@@ -143,7 +142,7 @@ def share_memory(**_: Any) -> None:
 
 
 def arrive(sender: Any = None, **_: Any) -> None:
-    """Write the worker's row, and from now on check its watchdog and killed children."""
+    """Write the worker's row; from now on, check its watchdog and the machine's OOM kills."""
     if _share is WorkerShare.NOTHING:
         return
     queues = messaging.ours_among(sender.app.amqp.queues.consume_from)
@@ -176,7 +175,7 @@ def end_child(**_: Any) -> None:
 def leave(**_: Any) -> None:
     """Begin the shutdown: the worker takes no new steps.
 
-    If other workers take over steps from now on, this does not count as a crash.
+    If other workers take over this worker's steps from now on, this does not count as a crash.
     """
     if _share is not WorkerShare.NOTHING:
         _departure.begin(end=_share is WorkerShare.ALL)
@@ -191,9 +190,9 @@ def gone(**_: Any) -> None:
 
 
 def _killed(pid: int) -> Callable[[int], None] | None:
-    """Note that a pool's child was killed; return a function that judges the kill.
+    """If memory is short, note that a pool's child was killed, and return a judge of the kill.
 
-    The function's argument is the child's peak memory. Returns None if memory is not short.
+    The judge is a function of the child's peak memory. Returns None if memory is not short.
     """
     if not _deaths.short():
         return None

@@ -2,9 +2,9 @@
 
 Celery's own warm shutdown (SIGTERM) waits for steps without a limit, and a supervisor kills a slow
 process, whose leases would remain for a while. A thread therefore waits in parallel. After the
-grace period it ends the pool's processes, sends their steps to other workers at once, and ends this
-process. Such a step starts again with the same idempotency key, as after a crash, but does not
-count as a crash.
+grace period, the thread ends the pool's processes, sends their steps to other workers, and ends
+this process, unless the worker also runs other tasks. Such a step starts again with the same
+idempotency key, as after a crash, but does not count as a crash.
 """
 
 import logging
@@ -45,7 +45,7 @@ class WorkerShutdown:
     def begin(self, *, end: bool = True) -> None:
         """Begin the shutdown: no further step starts. Return at once, as a signal handler must.
 
-        Without `end`, no process is killed, because other tasks may run in the processes.
+        Without `end`, no process is ended and no step is returned, because other tasks may run.
         """
         self._end = end
         if not activity.draining():
@@ -76,7 +76,7 @@ class WorkerShutdown:
 
 
 def give_back() -> int:
-    """Release and send the runs of this process and its ended children; return how many.
+    """Release the runs of this process and its ended children; return how many are sent again.
 
     Steps that are still running in this process are fenced by a newer token.
     """

@@ -57,8 +57,8 @@ class ApiClient:
     ) -> Any:
         """Send a POST request and return the response's JSON.
 
-        A failed request is repeated only if `key`, its Idempotency-Key, is given. `seconds`
-        replaces the default timeout.
+        After a broken connection, the request is sent again only if `key`, its Idempotency-Key, is
+        given. `seconds` replaces the default timeout.
         """
         more: dict[str, Any] = {"headers": {"Idempotency-Key": key} if key else {}}
         if seconds is not None:
@@ -186,7 +186,7 @@ def _parsed(lines: Iterable[str], last: str) -> Iterator[StreamEvent]:
     """Yield the server-sent events in a stream's lines; a comment line yields an event named "".
 
     As in the specification, several `data` lines form one text, an event without a name is a
-    `message`, and an event without an ID has the ID before it, at first `last`.
+    `message`, and an event without an ID has the previous ID, which is `last` at first.
     """
     name = ""
     data: list[str] = []

@@ -46,7 +46,7 @@ class Target:
 
 
 def target(choices: Choices) -> Target:
-    """Return the chosen installation. Raises CliError if none is chosen.
+    """Return the chosen installation. Raises CliError if the choice is missing or invalid.
 
     The command line overrides the environment, and both override the default profile. A profile's
     token is only sent to that profile's address.

@@ -60,9 +60,9 @@ class CommandOutput:
     ) -> None:
         """Print rows, or the note `empty`; with `--quiet` only their IDs, one per line.
 
-        A terminal wraps long cells or, with `cut`, truncates them. If there are `more` rows, a note
-        on standard error reports this in every format, so that readers do not mistake a part for
-        the whole.
+        On a terminal, long cells are wrapped or, with `cut`, truncated. If there are `more` rows, a
+        note on standard error reports this in every format, so that readers do not mistake a part
+        for the whole.
         """
         if self.json:
             self.value(list(rows))
@@ -125,8 +125,8 @@ class CommandOutput:
     def progress(self, text: str) -> AbstractContextManager[Any]:
         """Return a context manager that shows a status line during a long operation.
 
-        The block can `update` the line, which is None if there is no terminal, or with `--quiet` or
-        `--json`.
+        It yields an object whose `update` changes the line, or None without Rich or a terminal, or
+        with `--quiet` or `--json`.
         """
         console = None if self.quiet or self.json else _console(sys.stderr)
         return nullcontext() if console is None else console.status(text)

@@ -28,7 +28,7 @@ class AlertRuleItems(BundleKind):
     """A workspace's alert rules, identified by name.
 
     `credential` names a credential of the workspace, from which the rule copies its secret. A plan
-    shows whether the two values differ.
+    shows whether the credential's secret differs from the rule's.
     """
 
     name = "alert-rules"

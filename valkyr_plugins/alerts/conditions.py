@@ -170,8 +170,8 @@ Queue = tuple[str, UUID | None]
 def unserved_queues(rule: AlertRule, now: datetime) -> Iterator[Finding]:
     """Yield a finding for each queue in which runs have waited too long without a worker.
 
-    Only runs that the rule covers count. Uses two queries, and one more for each remote queue and
-    each queue without a worker.
+    A remote queue has a finding per workspace. Only runs that the rule covers count. Uses two
+    queries, and one more for each remote queue and each queue without a worker.
     """
     served = _served(now)
     remote = limits().remote_queues

@@ -4,8 +4,7 @@ A rate is unusual if the last sixty minutes had far more failures than usual.
 
 Counts are stored per clock hour. The last sixty minutes are estimated from the current hour and a
 share of the previous hour (the sliding-window counter of rate limiters). The usual number is the
-median for the same sixty minutes of the previous seven days, so that one bad day does not change
-it.
+median for the same sixty minutes of the previous seven days, so that one bad day hardly changes it.
 """
 
 from collections.abc import Iterator, Mapping

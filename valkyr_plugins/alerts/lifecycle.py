@@ -64,7 +64,7 @@ WITHIN = timedelta(minutes=10)
 
 
 def queue(rule: AlertRule, alerts: Sequence[Alert], reason: DeliveryReason) -> Sequence[Alert]:
-    """Queue messages in this transaction; return the alerts.
+    """Queue messages about the alerts in this transaction; return the reported alerts.
 
     After too many recent messages of the rule, queue only all-clear messages; return () for others.
     """

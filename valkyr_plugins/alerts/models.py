@@ -112,8 +112,8 @@ class Alert(models.Model):
     """A problem that a rule noticed.
 
     At most one is open per rule, kind and subject; repeats are counted. `told_count` is the count
-    at the last notification; 0 if there was none since the alert opened. A lasting condition counts
-    once per interval.
+    at the last notification; 0 if there was none since the alert opened or reopened. A lasting
+    condition counts once per interval.
     """
 
     AUDITED_AS = "Alert"

@@ -1,11 +1,11 @@
 """Send queued messages: take a few, send them concurrently, and record each result.
 
-A process takes a message for the longest possible duration of an attempt. After a crash, the next
+A process takes a message for 180 s, which is longer than any attempt. After a crash, the next
 process sends the message with the same idempotency key. Only the result of the process that last
 took the message is recorded.
 
-One process at a time sends due messages, and waits at most 1 s longer than the HTTP timeout. A
-message to a slow mail server occupies only its own thread, which records the result later.
+One process at a time sends due messages. It waits for a batch at most 1 s longer than the HTTP
+timeout. A message to a slow mail server occupies only its own thread; its result is recorded later.
 """
 
 import time
@@ -144,7 +144,7 @@ def resend(delivery_id: UUID, *, actor: Actor, reason: str = "") -> AlertDeliver
 def _send(taken: Sequence[AlertDelivery]) -> None:
     """Send the taken messages concurrently, each in a thread.
 
-    If a message takes too long, its own thread records the result.
+    The result of a message that takes too long is recorded when its thread ends.
     """
     threads = ThreadPoolExecutor(len(taken), thread_name_prefix="alert")
     under_way: dict[Future[Outcome], AlertDelivery] = {}

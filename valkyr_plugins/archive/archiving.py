@@ -1,7 +1,7 @@
 """Clean up, then archive executions that retention may delete, in files per workspace and day.
 
-Only whole days are archived. So an execution is archived, and deleted, up to a day later than
-without an archive.
+The periodic task archives only whole days. So an execution is archived, and deleted, up to a day
+later than without an archive.
 """
 
 import time
@@ -62,7 +62,7 @@ def turn(wanted: RetentionPeriods | None = None, seconds: float = LOOK_SECONDS) 
     """Archive expired executions, unless there is no archive or another process is archiving.
 
     `wanted` replaces the periods of the settings, and starts the search at the oldest execution.
-    Raises ArchiveUnavailable and ArchiveBroken; the next turn continues.
+    Raises the errors of `writing.write`; the next turn continues.
     """
     done = ArchivingTurn()
     if not enabled():

@@ -67,7 +67,7 @@ def powers_of(user: Any, pk: UUID, power: Action) -> Powers:
     """Return the caller's powers on an archived execution, which must include `power`.
 
     The index is enough to check permissions, so no file is read for callers without the permission.
-    Raises NotFound if there is no such execution in the caller's workspaces, and Forbidden.
+    Raises Forbidden, or NotFound if the caller's workspaces have no such execution.
     """
     entry = find(pk)
     powers = powers_on(user, entry.workspace_id, entry.workflow_id) if entry is not None else None

@@ -26,8 +26,8 @@ LOOSE = ("parent_id", "failure_of_id", "origin_id", "trigger_id")
 def restore(pk: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecution:
     """Restore an archived execution to the tables, unless it is already there; return it.
 
-    Raises NotFound, ArchiveUnavailable and ArchiveBroken, and ArchiveRefused if the version that it
-    ran has been deleted since. The caller has checked the permission.
+    Raises NotFound, ArchiveUnavailable and ArchiveBroken, and ArchiveRefused if the execution's
+    version has been deleted. The caller has checked the permission.
     """
     there = WorkflowExecution.objects.filter(pk=pk).first()
     if there is not None:

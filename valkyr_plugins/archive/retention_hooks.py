@@ -17,7 +17,7 @@ from valkyr_plugins.archive.models import ArchivedExecution, ArchiveFile, FileSt
 
 
 def unstored(rows: QuerySet[WorkflowExecution]) -> set[UUID]:
-    """Return the IDs of executions that must be archived before they are deleted.
+    """Return the IDs of those executions in `rows` that must be archived before they are deleted.
 
     Executions of test versions are not archived, and erased executions need no copy.
     """
@@ -73,7 +73,7 @@ def archived() -> QuerySet[Any]:
 def old_keys(workspace_id: UUID, current: int) -> str:
     """Return the reason why the workspace needs keys other than `current`; "" if it does not.
 
-    A process that writes a file may have read values before they were sealed again.
+    An unfinished file is a reason: it may contain values that have been sealed again since.
     """
     files = ArchiveFile.objects.filter(workspace_id=workspace_id)
     if files.filter(state=FileState.WRITING).exists():

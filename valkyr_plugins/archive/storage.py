@@ -22,7 +22,7 @@ def store(name: str, local: Path) -> None:
 def digest(name: str) -> tuple[int, str]:
     """Read a whole file; return its size and its SHA-256 digest, in hex.
 
-    Raises ArchiveBroken if the file is missing, otherwise ArchiveUnavailable or ArchiveRefused.
+    Raises ArchiveBroken if the file is missing, ArchiveUnavailable or ArchiveRefused.
     """
     size, made = 0, sha256()
     with opened(name) as file:

@@ -54,10 +54,10 @@ class StartBacktest(Endpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
         """Compare the draft, or another definition, with the records of past executions.
 
-        Pure steps are computed again. Any other step keeps its recorded result if its inputs equal
-        the recorded ones; otherwise it is reported as a call that would be made or as not
-        comparable. No step with an effect runs, and no execution is started or changed. A worker
-        makes the comparison: poll `Location` for the result.
+        Pure steps are computed again. Any other step keeps its recorded result if its inputs and
+        credential equal the recorded ones; otherwise it is reported as a call that would be made or
+        as not comparable. No step with an effect runs, and no execution is started or changed. A
+        worker makes the comparison: poll `Location` for the result.
         """
         given = self.body(NewBacktest)
         _, may = obtain(self.user, _workflows(), id, Action.AUTHOR)

@@ -18,10 +18,9 @@ PlaceEnd = tuple[dict[int, str], str]
 
 @dataclass(frozen=True, slots=True)
 class Bodies:
-    """Computes the bodies of one execution; `run` computes one iteration.
+    """Computes the bodies of loops and maps in one execution; `run` computes one iteration.
 
-    `map` and `loop` return the container's output, and the unknown step on which it depends, or
-    None. They raise StepError, TemplateError and PayloadError.
+    `map` and `loop` raise StepError, TemplateError and PayloadError.
     """
 
     context: SegmentContext
@@ -55,7 +54,8 @@ class Bodies:
     def loop(self, first: Place, step: Step, given: Mapping[str, Any]) -> tuple[Any, str | None]:
         """Compute the iterations of a loop; `first` is the place of the first iteration.
 
-        Return the output (None if not computable), and the unknown step that affects it, or None.
+        Return the loop's output (None if it cannot be computed), and the step that makes a result
+        in the body unknown, or None.
         """
         turns = replaying.open_loop(step, given, partial(self._holds, step, first, ended=False))
         if turns is None:

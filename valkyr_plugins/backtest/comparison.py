@@ -97,7 +97,7 @@ class StepComparison:
         self.note(path, step, BacktestVerdict.NOT_COMPARABLE, why, detail=source)
 
     def is_unsteady(self, place: Place, step: Step, last: Run) -> bool:
-        """Return whether neither the definition nor earlier results explain a step's new inputs.
+        """Return True only if neither the definition nor earlier results explain a step's inputs.
 
         The inputs then depend on something else, such as the order of parallel steps.
         """

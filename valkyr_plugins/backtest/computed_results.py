@@ -57,7 +57,7 @@ class ComputedResults:
     def load(self, workspace_id: UUID, value: Any) -> Any:
         """Return the stored value of a reference; load each value only once.
 
-        Raises NotComparable if the values exceed MAX_BYTES, or if one is missing or unreadable.
+        Raises PayloadStoreUnavailable; NotComparable for too large, missing or unreadable values.
         """
         name = json.dumps(value, sort_keys=True)
         if name not in self.loaded:

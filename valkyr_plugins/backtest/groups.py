@@ -1,7 +1,7 @@
-"""Group equal differences of many executions, and count all verdicts. This module is pure.
+"""Group equal differences of many executions, and count verdicts. This module is pure.
 
-The summary's size does not depend on the number of executions: there are at most 200 groups, each
-with at most ten examples and ten values.
+The summary's size does not depend on the number of executions: there are at most 2,000 steps and
+200 groups, each group with at most ten examples and ten values.
 """
 
 import json

@@ -44,9 +44,9 @@ LEASE = timedelta(seconds=60)
 class BacktestWish:
     """The definition to compare, and the executions to compare it with.
 
-    Without `version` and `definition`, the draft is compared. `selection` can contain `states`,
-    `from`, `until` (ISO 8601) and `version`. Only the newest executions are compared, at most
-    `most`.
+    Without `version` and `definition`, the draft is compared. `selection` can limit the executions
+    by `states`, `from`, `until` (ISO 8601) and `version`. Only the newest executions are compared,
+    at most `most`.
     """
 
     version: int | None = None
@@ -58,7 +58,7 @@ class BacktestWish:
 def create(workflow_id: UUID, wish: BacktestWish, *, actor: Actor) -> Backtest:
     """Create a backtest; a worker begins it after the commit.
 
-    Raises NotFound, QuotaExceeded, or InvalidDefinition with all problems.
+    Raises NotFound, QuotaExceeded or InvalidDefinition.
     """
     with transaction.atomic():
         workflow = Workflow.objects.filter(pk=workflow_id, archived_at=None).first()

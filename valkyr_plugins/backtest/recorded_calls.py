@@ -43,7 +43,7 @@ class RecordedCalls:
     ) -> bool:
         """Return whether an attempt had these inputs.
 
-        Also try earlier states of the variables, and the overrides of the attempts.
+        Also tries earlier states of the variables, and the overrides of the attempts.
         """
         hashes = {run.inputs_hash for run in runs if run.inputs_hash}
         if prepared.hash in hashes:

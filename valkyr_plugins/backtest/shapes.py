@@ -153,7 +153,7 @@ class BacktestGroupShape(CamelCaseSerializer):
     sample = FieldChangeShape(many=True, help_text="The values of the first execution.")
 
     def get_fields(self) -> Any:
-        """Return the serializer's fields; `fields_` gets the name `fields`, and reads that key.
+        """Return the serializer's fields; the field `fields_` reads and writes the key `fields`.
 
         The base class already uses the name `fields` for an attribute.
         """

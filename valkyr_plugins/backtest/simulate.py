@@ -274,7 +274,7 @@ class _Simulation:
     ) -> StepFact:
         """Record the verdict on a step that fails.
 
-        The verdict is SAME if the step also failed in the record with these inputs.
+        The verdict is SAME if a recorded attempt failed with these inputs or before rendering.
         """
         path = place.prefix + step.path
         wanted = prepared.hash if prepared is not None else ""

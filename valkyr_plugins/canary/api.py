@@ -86,8 +86,8 @@ class WorkflowCanary(_RunningCanary):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Publish the draft or an earlier version for a share of new executions.
 
-        The others use the latest version. Executions with the same concurrency key (without one:
-        idempotency key) use the same version. The latest version's triggers stay in effect until
+        The others use the latest version. Executions with the same concurrency (or else
+        idempotency) key use the same version. The latest version's triggers stay in effect until
         the canary is promoted. Without `stop`, the default rule applies. An earlier canary ends.
         """
         obtain(self.user, _workflows(), id, operations.BEGIN.needs)
@@ -101,7 +101,7 @@ class WorkflowCanary(_RunningCanary):
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Change the share, the stop rule or the promotion time of the running canary.
 
-        Keys that use the canary at a smaller share also use it at a larger share.
+        A concurrency or idempotency key that selects the canary still does at a larger share.
         """
         return self._apply(operations.CHANGE, id, CanaryChange)
 
@@ -180,7 +180,7 @@ class WorkflowRollbacks(Endpoint):
 
         New executions and triggers use the previous version again; the draft stays. In the
         background, executions that started on the withdrawn version are left alone, cancelled, or
-        forked onto the good version. The counts in the response grow until `finishedAt` is set.
+        forked onto `goodVersion`. The counts in the response grow until `finishedAt` is set.
         Cancelling and forking also need *operate*.
         """
         obtain(self.user, _workflows(), id, operations.ROLL_BACK.needs)

@@ -73,7 +73,7 @@ def rule_of(canary: Canary) -> StopRule | None:
 def compare(canary: Canary) -> SideBySide:
     """Return the current counts of both versions, and the failure groups of the canary.
 
-    Uses five short queries, regardless of the number of executions.
+    Uses at most five queries, regardless of the number of executions.
     """
     since = {"workflow": canary.workflow_id, "since": canary.created_at}
     latest = _side("latest_side", since | {"version": canary.latest_id}, None)

@@ -35,7 +35,7 @@ TEXTS = ("version__source", "version__definition", "latest__source", "latest__de
 class CanaryWish:
     """The draft or the earlier version (`again`) to publish as a canary, and its conditions.
 
-    If `rule` is None, failures never stop the canary. `promote_after` is in seconds.
+    If `rule` is None, the canary never stops automatically. `promote_after` is in seconds.
     """
 
     percent: float
@@ -78,8 +78,8 @@ def change(
     """Change the share, the stop rule or the promotion time of a running canary.
 
     `changes` can contain `percent`, `rule` (a StopRule or None) and `promote_after` (seconds from
-    now, or None). A key that selects the canary still selects it after the share is raised. Raises
-    NotFound, WrongState, and PublishedFromGit if the share is raised where only Git publishes.
+    now, or None). Raises NotFound, WrongState, and PublishedFromGit if the share is raised where
+    only Git publishes.
     """
     with transaction.atomic():
         canary = _get(canary_id)

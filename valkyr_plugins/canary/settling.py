@@ -1,7 +1,7 @@
 """Roll a version back, and settle the executions that started on it: leave, cancel or fork them.
 
 The versions change at once; the executions follow in the order of their starts, each in its own
-transaction. After a crash, the next turn continues after the last settled execution.
+transaction. After a crash, the next turn continues after the last processed execution.
 """
 
 import logging

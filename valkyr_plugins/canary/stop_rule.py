@@ -24,8 +24,8 @@ class StopRule:
     """The rule that stops a canary; None switches a condition off.
 
     `failure_rate` is in per cent of the ended executions. `slower` is the largest allowed ratio of
-    the 95th percentiles. `new_group` is the number of dead letters in one failure group that no
-    other version has.
+    the canary's 95th percentile to the latest version's. The canary stops after `new_group` dead
+    letters in one failure group that no other version has.
     """
 
     at_least: int = 50
@@ -73,7 +73,7 @@ class NewGroup:
 def slow_limit(rule: StopRule, latest: SideFigures) -> float | None:
     """Return the duration in seconds above which a canary's execution is slow.
 
-    Return None if the rule has no such limit, or if too few executions succeeded.
+    Return None if the rule has no such limit, or if `latest` has too few succeeded executions.
     """
     if rule.slower is None or latest.p95 is None or latest.succeeded < rule.at_least:
         return None

@@ -1,6 +1,6 @@
 """Translate a signature into a definition and the input of one execution.
 
-The definition holds only the structure: the order of tasks, their queues and limits. Arguments and
+The definition holds only the structure: the tasks, their order, queues and limits. Arguments and
 times are in the input (`input.calls[n]`), so calls with the same structure share a version. Uses
 neither database nor broker.
 """
@@ -69,9 +69,10 @@ class _Drawing:
     ids: StepIds = field(default_factory=StepIds)
 
     def place(self, part: Any, given: Value | None, more: Mapping[str, Any] = NOTHING) -> Value:
-        """Add a part that gets `given` as its first argument (None: it has no predecessor).
+        """Add a part that follows `given`, or has no predecessor if `given` is None.
 
-        `more` contains the options of the surrounding part. Raises UntranslatableError.
+        Unless it is immutable, the part gets `given` as its first argument. `more` contains the
+        options of the surrounding part. Raises UntranslatableError.
         """
         match _kind(part):
             case "celery.chain":
@@ -161,10 +162,7 @@ class _Drawing:
         return value
 
     def _map(self, part: Any, given: Value | None, options: Mapping[str, Any]) -> Value:
-        """Translate a map or starmap to `flow.map`.
-
-        Raises UntranslatableError for a delay or an error callback.
-        """
+        """Translate a map or starmap to `flow.map`. Raises UntranslatableError."""
         inner = _signature(part.kwargs["task"], part.app)
         found = read_options(inner.task, options)
         items = packed_arguments(inner.task, list(part.kwargs["it"]))

@@ -138,8 +138,8 @@ def failed(
     """Return the circuit after an allowed call, whose permission was `entry`, failed with `error`.
 
     `answers` is the number of answered calls that are not yet counted; they keep the circuit of a
-    busy target with occasional failures closed. The late failure of an abandoned probe changes
-    nothing; nor does that of another call, unless the circuit is closed.
+    busy target with occasional failures closed. An abandoned probe changes nothing. A trial or a
+    free call changes only a closed circuit.
     """
     if entry is Entry.PROBE:
         return _again(circuit, error, limits, now) if _probes(circuit, caller) else circuit
@@ -233,7 +233,7 @@ def _try(
 def _at_once(circuit: Circuit, limits: TargetLimits) -> int:
     """Return how many concurrent calls a guarded target may get: the failures left before opening.
 
-    The number is one if the failures reached the threshold, but more calls were answered.
+    The number is 0 if the circuit must open, and otherwise at least 1.
     """
     return 0 if _fails(circuit, limits) else max(1, limits.failures - circuit.failures)
 

@@ -1,8 +1,8 @@
 """A process's cache of circuits, so that steps of a working target need no query.
 
 At most once a second, when a step asks, one query reads at most 5,000 circuits that are not *clean*
-(closed, without failures), and another reads the rules. If these are all such circuits, a target
-that is not among them, and that this process has found free, needs no query.
+(closed, without failures), and another reads the rules. If the first query found all such circuits,
+a target that is not among them, and that this process has found free, needs no query.
 """
 
 import time

@@ -1,6 +1,6 @@
 """Report the code sandbox in `manage.py check` and `valkyr doctor`.
 
-Workers on other machines log their sandbox.
+They check only this machine; each worker logs its own sandbox.
 """
 
 from typing import Any

@@ -70,7 +70,7 @@ def apply(
     commit: str,
     dry_run: bool,
 ) -> int | None:
-    """Apply a folder of definitions: one transaction, all or nothing.
+    """Apply a folder of definitions in one transaction.
 
     The command shows the plan first, and asks for confirmation on a terminal. It fails if the
     workspace changes after the plan. Without DIR, and with --local, it publishes the workflows that

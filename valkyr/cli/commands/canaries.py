@@ -46,7 +46,7 @@ def _short(seconds: float | None) -> str:
 def share(
     *, percent: float | None, stop: Any, no_stop: bool, promote_after: int | None
 ) -> dict[str, Any] | None:
-    """Return the request body that publishes a canary, or None if no share is given.
+    """Return the options of a canary as a request body, or None if no share is given.
 
     Raises a usage error for options that cannot be combined.
     """
@@ -138,8 +138,8 @@ def change(
 ) -> None:
     """Change the share, the stop rule or the promotion of a running canary.
 
-    NAME is the workflow's id, slug or name. Concurrency and idempotency keys that use the canary at
-    a smaller share also use it at a larger share.
+    NAME is the workflow's id, slug or name. A concurrency or idempotency key that selects the
+    canary still does at a larger share.
     """
     if promote_after is not None and no_promotion:
         raise usage("--promote-after and --no-promotion exclude each other.")
@@ -190,10 +190,10 @@ def rollback(
     executions: str,
     reason: str,
 ) -> None:
-    """Withdraw a version of a workflow: new executions and triggers use the previous one.
+    """Withdraw a version of a workflow: new executions and triggers use the previous version.
 
     NAME is the workflow's id, slug or name. The option --executions says what happens, in the
-    background, to executions that started on the version.
+    background, to executions that started on the withdrawn version.
     """
     body = {"executions": executions.upper(), "reason": reason, "version": version}
     with connected(choices) as api:

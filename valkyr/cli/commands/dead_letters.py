@@ -144,7 +144,7 @@ def show_letter(choices: Choices, letter: Any) -> None:
 def requeue(choices: Choices, letters: tuple[Any, ...], overrides: Any) -> int:
     """Requeue dead letters: their steps run again, and their executions continue.
 
-    Exits with 1 if one of several could not be requeued. To requeue many at a set rate, use `valkyr
+    Exits with 1 if any of several could not be requeued. To requeue many at a set rate, use `valkyr
     redrive`.
     """
     output, body = CommandOutput(choices), overrides or {}
@@ -160,7 +160,7 @@ def requeue(choices: Choices, letters: tuple[Any, ...], overrides: Any) -> int:
 
 
 def _each_requeued(api: "ApiClient", letters: list[str], body: Any, progress: Any) -> Any:
-    """Requeue each dead letter; return the IDs that were requeued, and the refusals.
+    """Requeue each dead letter; return the IDs of the requeued ones, and the refusals.
 
     Raises CliError for an error that is not about a single dead letter.
     """
@@ -188,7 +188,7 @@ def _each_requeued(api: "ApiClient", letters: list[str], body: Any, progress: An
 @click.option("--notes", required=True, help="The reason; stored with each dead letter.")
 @click.pass_obj
 def discard(choices: Choices, letters: tuple[Any, ...], notes: str) -> int:
-    """Discard dead letters. Exits with 1 if one of several could not be discarded."""
+    """Discard dead letters. Exits with 1 if any of several could not be discarded."""
     output, ids = CommandOutput(choices), list(dict.fromkeys(str(pk) for pk in letters))
     with connected(choices) as api:
         if len(ids) == 1:

@@ -28,7 +28,7 @@ def validate(choices: Choices, files: tuple[Path, ...], workspace: str | None, s
     """Check workflow files, YAML or JSON, or folders of them.
 
     With only --local, the command needs the project's settings, but no server or database. Add --as
-    USER to check credentials too. Exits with 1 if a file cannot be published.
+    USER to check credentials too. Exits with 1 if a file has problems or, with --strict, warnings.
     """
     output, found = CommandOutput(choices), _files(files)
     documents = {path: _document(path) for path in found}
@@ -201,8 +201,8 @@ def export(
 ) -> None:
     """Write a workspace's definitions into a folder, or drafts as YAML, JSON or Python.
 
-    DIR is a folder for `plan` and `apply`: a word with a slash (`./definitions`), or a folder that
-    has a valkyr.yaml. The command writes the published versions, and the rules that you may
+    DIR is a folder for `plan` and `apply`: a path with a slash (`./definitions`), `.`, or a folder
+    that has a valkyr.yaml. The command writes the published versions, and the rules that you may
     configure, into DIR.
     """
     if len(names) == 1 and folder is None and is_folder(names[0]):

@@ -89,7 +89,7 @@ class SourceFile:
     def extend(self, value: ast.List | ast.Tuple, items: Sequence[str]) -> None:
         """Add expressions at the end of a list or a tuple.
 
-        Raises UnclearSource if the result would not be the longer list or tuple.
+        Raises UnclearSource if the code is written too unusually for a safe edit.
         """
         before = [ast.dump(item) for item in value.elts]
         start, end = self._span(value)

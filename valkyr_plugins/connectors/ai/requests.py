@@ -281,7 +281,7 @@ def _rounded(vector: list[float]) -> list[float]:
 
 
 def _require_room(vectors: list[list[float]], texts: int) -> None:
-    """Raise StepError if all vectors would exceed an output's limit, or the last differs in length.
+    """Raise StepError if vectors for all texts exceed the limit, or the last has another length.
 
     The caller checks after each batch, so that a step that must fail pays for no further batch.
     """

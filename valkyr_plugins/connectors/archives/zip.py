@@ -155,7 +155,7 @@ class ArchiveZip(Module[ArchiveZipInputs]):
 def _files(inputs: ArchiveZipInputs, opened: Stores) -> dict[str, bytes]:
     """Return the files' contents, keyed by name in the archive.
 
-    Raises StepError if the contents exceed `maxBytes`, or a name is unsafe or repeated.
+    Raises StepError if the contents exceed `maxBytes`, or for an unsafe or conflicting name.
     """
     named = [(_inside(path, inputs.folders), path) for path in inputs.paths]
     names = [name for name, _ in named] + [safe_name(name) for name in inputs.contents]

@@ -61,7 +61,7 @@ def _tried(program: str) -> str:
 def command(engine: str = "") -> tuple[str, ...]:
     """Return the command that reads a request and runs its code in bubblewrap.
 
-    `engine` is a library that the code needs; in the sandbox its path is `seen(engine)`.
+    `engine` is the path of a library that the code needs; in the sandbox, it is `seen(engine)`.
     """
     return _command(shutil.which("bwrap") or "bwrap", engine)
 

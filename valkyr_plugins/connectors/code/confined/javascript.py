@@ -1,7 +1,7 @@
 """Run a step's JavaScript in QuickJS, and report the result in JSON.
 
-Everything here happens in the confined process, so its report is not trusted. QuickJS has no
-access to files, network or modules; the confinement of the process is the second defence.
+The code runs in the confined process, so its report is not trusted. QuickJS has no access to files,
+network or modules; the confinement of the process is the second defence.
 
 The extension of quickjs-ng is loaded from its file, because the sandbox has no installed packages.
 """
@@ -80,7 +80,7 @@ _STACK = re.compile(r"\n\s+at .*", re.DOTALL)
 
 
 def loaded(engine: str) -> Any:
-    """Return QuickJS, loaded from its file before the process loses access. Raises ImportError."""
+    """Return QuickJS, loaded from its file. Raises ImportError or OSError."""
     loader = ExtensionFileLoader(NAME, engine)
     spec = spec_from_loader(NAME, loader)
     if spec is None:

@@ -1,8 +1,8 @@
 """Landlock (landlock(7)): irrevocably limit what this process may access.
 
 It is the second defence, behind the namespaces. It forbids mounts, files outside the named folders,
-TCP, and signals to processes outside. Linux limits files from 5.13, TCP from 6.7, and signals and
-abstract sockets from 6.12. An older kernel omits the limits; without Landlock, code is rejected.
+TCP, signals to outside processes, and their abstract sockets. Linux limits files from 5.13, TCP
+from 6.7, and signals and abstract sockets from 6.12. Without Landlock, code is rejected.
 """
 
 import ctypes

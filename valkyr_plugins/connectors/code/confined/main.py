@@ -36,7 +36,7 @@ SPARE_PROCESSOR_SECONDS = 2
 
 
 def set_limits(seconds: float, memory_mb: int) -> None:
-    """Limit this process: it cannot start processes or threads, or exceed `memory_mb`.
+    """Limit this process: it cannot start processes or threads, or exceed `memory_mb` MiB.
 
     The limit on CPU time is a second defence: the waiting process measures the elapsed time.
     """
@@ -118,7 +118,7 @@ def _started(request: dict[str, Any]) -> int:
 def _run(request: dict[str, Any], confine: Callable[[], None]) -> NoReturn:
     """Confine this process, run the code, and write its report.
 
-    It is the first process of a PID namespace: when it ends, its descendants end too.
+    This process is the first in a PID namespace: when it ends, its descendants end too.
     """
     out = os.dup(1)
     os.dup2(2, 1)
