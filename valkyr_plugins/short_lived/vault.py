@@ -1,8 +1,8 @@
 """Secrets of HashiCorp Vault (and OpenBao): read when a step needs them, and kept while leased.
 
 A worker signs in with a token, AppRole or Kubernetes, and keeps the client token while it is valid.
-Before a lease ends, the worker renews the lease, or reads a new secret if Vault does not extend the
-lease enough. A secret without a lease is read again after five minutes.
+When a step needs a secret whose lease soon ends, the worker renews the lease, or reads a new secret
+if Vault does not extend it enough. A secret without a lease is used for at most five minutes.
 """
 
 import json

@@ -1,9 +1,8 @@
 """Set up OpenTelemetry's SDK in this process: at the first span, and again after a fork.
 
-The batch processor's thread does not survive a fork, so the parent of a worker's children never
-makes a provider. Spans wait in a bounded queue; if the collector cannot be reached, they are
-dropped. This module cannot be called `provider`, because django-allauth imports the module
-`provider` of every app.
+The batch processor's thread does not survive a fork, so each child makes its own provider. Spans
+wait in a bounded queue; if the collector cannot be reached, they are dropped. This module cannot be
+called `provider`, because django-allauth imports the module `provider` of every app.
 """
 
 import atexit

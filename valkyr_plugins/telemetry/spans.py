@@ -1,7 +1,7 @@
 """Spans whose position in a trace is derived from rows, without asking another process.
 
 A trace's ID is stored with its execution; the span IDs that others refer to are digests of row IDs.
-Each later process, even after a crash or a lost message, derives its parent from the rows.
+A later process, even after a crash or a lost message, derives the parents of its spans from rows.
 """
 
 import time
