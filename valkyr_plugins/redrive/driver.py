@@ -195,7 +195,7 @@ def carry_on(redrive_id: UUID, until: float) -> Turn:
 
 
 def _settle(redrive_id: UUID) -> int:
-    """Settle at least one window of items, and more in the time left; return how many ended."""
+    """Settle at least one window of items, and more for up to 0.1 s; return how many ended."""
     until = time.monotonic() + SETTLE_SECONDS
     found = settle(redrive_id)
     ended = found.ended

@@ -46,7 +46,7 @@ class RowIds(RandomIdGenerator):
 
 
 def provider() -> TracerProvider:
-    """Return this process's tracer provider, which spans created by modules also use."""
+    """Return this process's tracer provider; spans that modules create use this provider too."""
     global _provider  # noqa: PLW0603 - one a process
     with _lock:
         if _provider is None:
