@@ -1,7 +1,7 @@
 """The duty that drives redrives: settle ended items, stop or finish, and send at the set pace.
 
-A run of the duty, a turn, usually takes well under a second; if there is more to do, it requests
-another one at once. After a crash, the next turn continues from the rows.
+Each run of the duty is a turn, usually of less than a second; if there is more to do, the next turn
+is requested at once. After a crash, the next turn continues from the rows.
 """
 
 import logging

@@ -1,7 +1,7 @@
 """Dead letters requeued together: the selection, the rate, the progress and the results.
 
 If the plugin is removed, its tables remain, and the engine must still be able to delete its own
-rows. So the migration adds ON DELETE actions to the keys of users, groups and dead letters.
+rows. So the foreign keys to users, groups and dead letters have ON DELETE actions in the database.
 """
 
 from django.conf import settings
@@ -72,9 +72,9 @@ class Redrive(models.Model):
 
     `selection` is the caller's choice; the items are the entries that it selected at the creation.
     `rate` is in entries per second; `canary` is the number of entries that are sent first. The
-    redrive stops if too many canaries (more than `stop_above` per cent; default: 0) or, with
-    `stop_above`, too many of the last `stop_window` results are failures. `busy` is true while the
-    driver has work.
+    redrive stops if too many canaries fail (more than `stop_above` per cent; default: 0) or, with
+    `stop_above`, too many of the last `stop_window` entries. `busy` is true while the driver has
+    work.
     """
 
     AUDITED_AS = "Redrive"

@@ -56,8 +56,8 @@ class RedriveOptions:
     step that runs first (scope EXECUTION: of the payload). `expression` computes each entry's patch
     from `inputs`, `error`, `attempts` and `entry`. `rate` is in entries per second; None means as
     fast as possible. The first `canary` entries must end before others are sent. The redrive stops
-    if too many canaries (more than `stop_above` per cent; default: 0) or, with `stop_above`, too
-    many of the last `stop_window` results are failures.
+    if too many canaries fail (more than `stop_above` per cent; default: 0) or, with `stop_above`,
+    too many of the last `stop_window` entries.
     """
 
     selection: Any = field(default_factory=dict)

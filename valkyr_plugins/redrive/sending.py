@@ -242,7 +242,7 @@ MOST_TOGETHER = 1_000
 
 
 def send_one(redrive_id: UUID, item: Queued) -> bool | None:
-    """Send an item, or skip it with the error. Return False if it is locked or was already sent.
+    """Send an item, or skip it with the error. Return True unless it is locked or was already sent.
 
     Return None if no item can be sent now: the redrive is locked or not running, or a limit or the
     payload store prevents it. The reason for an exceeded limit or an unavailable store is stored

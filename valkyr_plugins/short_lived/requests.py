@@ -1,7 +1,7 @@
-"""Requests to servers that issue secrets, without redirects; eight seconds for each value in total.
+"""Requests to servers that issue secrets, without redirects, and within 8 s for each issued value.
 
-The guarded client of HTTP steps sends them, so private addresses and hosts outside the workspace's
-egress rules are rejected. Errors quote only the error texts of a response, never a secret.
+The guarded client of HTTP steps sends the requests, so private addresses and hosts outside the
+workspace's egress rules are rejected. Errors quote only a response's error texts, never a secret.
 """
 
 import json

@@ -50,7 +50,7 @@ class RoleLimits:
 class GrantedRole:
     """A login role, its workspaces' slugs, and its maximum number of connections.
 
-    The maximum is None if the role is missing.
+    `connections` is None if the role is missing in PostgreSQL.
     """
 
     role: str

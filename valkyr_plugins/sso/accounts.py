@@ -1,7 +1,7 @@
 """The local account for a user of the provider: known, linked, created, or none.
 
-Only (issuer, subject) identifies a user. Accounts are linked by address only with
-VALKYR_OIDC_LINK_BY_EMAIL: a user who can choose the address at the provider could take one over.
+Only (issuer, subject) identifies a user. Only VALKYR_OIDC_LINK_BY_EMAIL links accounts by address:
+a user who can choose the address at the provider could take over an account.
 """
 
 import hashlib

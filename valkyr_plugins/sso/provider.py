@@ -62,7 +62,7 @@ def read_id_token(
 
 
 def with_user_info(claims: Mapping[str, Any], info: Any) -> dict[str, Any]:
-    """Return the claims together with those of the user-info endpoint.
+    """Return the claims with those of the user-info endpoint added; `claims` take precedence.
 
     Raises ProviderTrouble for another user's claims.
     """

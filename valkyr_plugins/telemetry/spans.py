@@ -72,7 +72,7 @@ def start(
 ) -> Span:
     """Begin a span, now or at `at` nanoseconds since 1970; the caller ends it with `end`.
 
-    Without a parent, the span is the root of `trace_id`. `span` is its ID if rows determine it.
+    Without a parent, the span is the root of `trace_id`. `span` is the ID if rows determine it.
     """
     fixed = exporting.fixed_span.set(span)
     fixed_trace = exporting.fixed_trace.set(int(trace_id, 16) if trace_id else None)

@@ -1,7 +1,7 @@
 """The loop of a running stack: it relays output, restarts processes and stops them in order.
 
 A process that repeatedly ends right after its start is restarted with growing delays, and the other
-processes keep running, unless it is web before it was ready. `failing_processes` reports the
+processes keep running; but the stack stops if web was never ready. `failing_processes` reports the
 process to web, which shows it on every page. Processes end before their servers. Servers and the
 image start from the main thread, because the kernel ties their death signal to it.
 """
