@@ -1,4 +1,4 @@
-"""The admin pages of django-celery-beat in Unfold's style: the same pages, forms and actions.
+"""The admin pages of django-celery-beat in Unfold's style, with the same forms and actions.
 
 The audit trail records the changes that users make here, as it does for other admin forms.
 """

@@ -1,8 +1,8 @@
 """`python -m valkyr_project.migrate`: migrate the tables to this version, in one process at a time.
 
-With `--wait SECONDS`, the command changes nothing and waits, at most this time, until another
-process has migrated the tables; processes that need the tables run it first. With
-VALKYR_ADMIN_PASSWORD set, the command also creates the administrator.
+With `--wait SECONDS`, the command changes nothing, but waits at most this time until another
+process has migrated the tables. Without `--wait`, the command also creates the administrator if
+VALKYR_ADMIN_PASSWORD is set.
 """
 
 import argparse

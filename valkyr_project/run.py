@@ -1,7 +1,7 @@
 """`python -m valkyr_project.run web|worker|beat|flower|migrate`: one process of an installation.
 
 The command replaces itself with that process (exec), so signals and exit codes are the process's
-own. Settings come from the environment; the command only selects the process and its address.
+own. Settings come from the environment; options select, for example, the address or the queue.
 """
 
 import argparse

@@ -81,8 +81,8 @@ class PythonWorkflow(Generic[P, R]):
     def start(self, *args: Any, **kwargs: Any) -> "Handle":
         """Start an execution with these arguments, in the caller's transaction if there is one.
 
-        The same `key` starts only one execution, however often it is used. `priority` is 0 (last)
-        to 9 (first). Raises TypeError for invalid arguments, and the errors of a start.
+        If an earlier start used `key`, return its execution instead. `priority` is 0 (last) to 9
+        (first). Raises TypeError for invalid arguments, and the errors of `start_from_code`.
         """
         from valkyr_plugins.python_workflows.starting import start
 

@@ -1,7 +1,7 @@
 """The duty that drives redrives: settle ended items, stop or finish, and send at the set pace.
 
-A run of the duty, a turn, usually takes well under a second; if there is more to do, it requests
-another one at once. After a crash, the next turn continues from the rows.
+Each run of the duty is a turn, usually of less than a second; if there is more to do, the next turn
+is requested at once. After a crash, the next turn continues from the rows.
 """
 
 import logging
@@ -34,8 +34,8 @@ class Settled:
 def settle(redrive_id: UUID) -> Settled:
     """Settle a redrive's ended items; stop it after too many failures, or finish it.
 
-    The redrive is finished when its last item has ended. Each call checks the next window of items;
-    after the last window, the next call checks the first. So slow items do not delay others.
+    A running redrive is finished when its last item has ended. Each call checks the next window of
+    items; after the last window, the next call checks the first. So slow items do not delay others.
     """
     with transaction.atomic():
         redrive = items.claimed(redrive_id)
@@ -71,10 +71,10 @@ def _judge(redrive: Redrive, row: Sequence[Any]) -> Ended | None:
 def judge_step(  # noqa: PLR0911 - one line a case
     item: int, again: UUID | None, execution: str, present: str | None, undone: bool
 ) -> Ended | None:
-    """Return the result of a step; None while the step is running.
+    """Return the result of a step; None until the step has ended.
 
-    `present` is the state of its live, successful or skipped run; `undone` is true if a roll-back
-    removed the new run.
+    `again` is the ID of the step's new dead letter. `present` is the state of its live, successful
+    or skipped run. `undone` is true if a roll-back removed the run that the redrive started.
     """
     if again is not None:
         return Ended(item, ItemState.FAILED_AGAIN, again_id=again)
@@ -92,9 +92,9 @@ def judge_step(  # noqa: PLR0911 - one line a case
 
 
 def judge_execution(item: int, again: UUID | None, execution: str) -> Ended | None:
-    """Return the result of a new execution; None while the execution is running.
+    """Return the result of a new execution; None until the execution has ended.
 
-    `again` is the ID of its first dead letter.
+    `again` is the ID of the execution's first dead letter.
     """
     if execution not in FINAL:
         return None
@@ -153,9 +153,9 @@ def drive_alone() -> Turn:
 
 
 def turn(seconds: float = TURN_SECONDS) -> Turn:
-    """Give each redrive with work its share of the turn's time, in a rotating order.
+    """Give each redrive with work an equal share of the time, in a rotating order.
 
-    Each redrive handles at least one batch, unless the turn already takes far too long.
+    Each redrive gets at least one batch, unless the turn has already taken three times `seconds`.
     """
     done = Turn()
     ids = _under_way()
@@ -195,7 +195,7 @@ def carry_on(redrive_id: UUID, until: float) -> Turn:
 
 
 def _settle(redrive_id: UUID) -> int:
-    """Settle at least one window of items, and more in the time left; return how many ended."""
+    """Settle at least one window of items, and more for up to 0.1 s; return how many ended."""
     until = time.monotonic() + SETTLE_SECONDS
     found = settle(redrive_id)
     ended = found.ended
@@ -206,9 +206,9 @@ def _settle(redrive_id: UUID) -> int:
 
 
 def _one_by_one(redrive_id: UUID, batch: Batch, until: float) -> tuple[int, bool]:
-    """Send the items that must be sent one by one.
+    """Send the items that must be sent one by one, until the monotonic time `until`.
 
-    Return how many were sent or skipped, and whether the redrive is held back.
+    Return how many were sent or skipped, and whether the redrive cannot send more items now.
     """
     moved = 0
     for item in batch.one_by_one:

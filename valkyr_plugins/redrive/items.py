@@ -1,4 +1,4 @@
-"""Change a started redrive's items and counters. `lifecycle` starts and aborts it.
+"""Change a started redrive's items and counters; `lifecycle` starts and aborts redrives.
 
 Callers of `send`, `skip` and `end` hold the redrive's lock, then `save` in the same transaction.
 """

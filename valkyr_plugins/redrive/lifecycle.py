@@ -1,7 +1,7 @@
-"""Create redrives and change their state: each function makes one checked change under a lock.
+"""Create redrives and change their state; each change is checked under the redrive's lock.
 
-Only this module writes the state. A redrive's lock is taken before all other locks; the driver
-holds it for one batch at a time.
+Only this module writes the state. Its functions lock the redrive before other rows; the driver
+holds the redrive's lock for one batch at a time.
 """
 
 from datetime import timedelta
@@ -35,7 +35,7 @@ DRIVER = Actor.system("redrives")
 
 
 def start(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
-    """Start a redrive and hold its entries; skip entries that are closed or held elsewhere.
+    """Start a redrive and hold its entries; skip entries that are closed or already held.
 
     Raises NotFound or WrongState.
     """
@@ -201,9 +201,9 @@ INSERT = (
 
 
 def make(rows: QuerySet[DeadLetterEntry], wish: RedriveOptions, *, actor: Actor) -> Redrive:
-    """Create a draft redrive of the open entries in `rows`, at most the oldest `MOST`.
+    """Create a draft redrive of the open entries in `rows`; at most `MOST`, the oldest first.
 
-    `rows` are entries of one workspace that the caller may redrive. A draft holds no entries, and
+    The caller must be permitted to redrive the entries, which must belong to one workspace. A draft
     is deleted after a day. Raises InvalidRedrive.
     """
     check(wish)

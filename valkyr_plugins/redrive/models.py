@@ -1,7 +1,7 @@
 """Dead letters requeued together: the selection, the rate, the progress and the results.
 
 If the plugin is removed, its tables remain, and the engine must still be able to delete its own
-rows. So the migration creates the foreign keys to the engine's tables with database actions.
+rows. So the foreign keys to users, groups and dead letters have ON DELETE actions in the database.
 """
 
 from django.conf import settings
@@ -68,13 +68,13 @@ def sources(target: str) -> tuple[str, ...]:
 
 
 class Redrive(models.Model):
-    """A redrive; after a crash, no entry is lost or requeued twice.
+    """A redrive of dead letters; after a crash, no entry is lost or requeued twice.
 
-    `selection` is the original choice; the entries were frozen when the redrive was created. `rate`
-    is per second; `canary` is the number of entries that are sent first. The redrive stops when
-    more than `stop_above` per cent of the canaries (default: 0), or of the last `stop_window` ended
-    entries, failed again. `pace_since` and `pace_sent` are the state of the pacing, `recent` and
-    `settled_to` that of the driver; `busy` says that the driver has work. All counters are exact.
+    `selection` is the caller's choice; the items are the entries that it selected at the creation.
+    `rate` is in entries per second; `canary` is the number of entries that are sent first. The
+    redrive stops if too many canaries fail (more than `stop_above` per cent; default: 0) or, with
+    `stop_above`, too many of the last `stop_window` entries. `busy` is true while the driver has
+    work.
     """
 
     AUDITED_AS = "Redrive"

@@ -54,10 +54,10 @@ class RedriveOptions:
     FROM, an empty `from_step` means each entry's own step. `version` (pinned, latest or a number)
     concerns new executions only. `overrides` is a JSON merge patch (RFC 7396) of the inputs of the
     step that runs first (scope EXECUTION: of the payload). `expression` computes each entry's patch
-    from `inputs`, `error`, `attempts` and `entry`. `rate` is per second; without it, the redrive is
-    as fast as possible. `canary` entries are sent first, and must end before others are sent. The
-    redrive stops when more than `stop_above` per cent of the canaries (default: 0), or of the last
-    `stop_window` ended entries, failed again.
+    from `inputs`, `error`, `attempts` and `entry`. `rate` is in entries per second; None means as
+    fast as possible. The first `canary` entries must end before others are sent. The redrive stops
+    if too many canaries fail (more than `stop_above` per cent; default: 0) or, with `stop_above`,
+    too many of the last `stop_window` entries.
     """
 
     selection: Any = field(default_factory=dict)
@@ -148,8 +148,8 @@ BASES = {LATEST: Base.LATEST, PINNED: Base.PINNED}
 def needed(wish: RedriveOptions | Redrive, *, by_inputs: bool = False) -> list[Power]:
     """Return the powers that the user must have on every entry.
 
-    A new execution is a fork, and needs the powers of a fork. A user who selects entries by their
-    inputs (`by_inputs`), or computes with the inputs, must be allowed to see them.
+    A new execution is a fork, and needs the powers of a fork. An expression, or a selection of
+    entries by their inputs (`by_inputs`), needs VIEW_PAYLOADS.
     """
     changed = bool(wish.overrides) or bool(wish.expression)
     powers: list[Power] = [Permission.REDRIVE]
@@ -182,10 +182,10 @@ def entries_of(redrive: Redrive) -> QuerySet[DeadLetterEntry]:
 def check_approved(
     user: User, redrive: Redrive, entries: QuerySet[DeadLetterEntry] | None = None
 ) -> None:
-    """Raise Forbidden if a step whose execution has an approval would run with changed inputs.
+    """Raise Forbidden if a step's inputs would change after an approval in the step's execution.
 
-    New executions ask for approval again. Authors may change such inputs, as for a single entry.
-    Pass `entries` for a redrive that is not stored.
+    Approvals in parents and children count too. Authors may change such inputs. New executions are
+    not checked: they request approvals again. Pass `entries` for a redrive that is not stored.
     """
     if redrive.scope != RedriveScope.STEP or not (redrive.overrides or redrive.expression):
         return

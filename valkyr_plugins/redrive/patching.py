@@ -60,8 +60,7 @@ def compiled_expression(text: str) -> Template:
 def expression_patch(template: Template, scope: Mapping[str, Any]) -> dict[str, Any]:
     """Return the expression's patch for one entry. Raises Unusable.
 
-    Workers use the same budget as the preview, so that every entry that can be previewed can be
-    sent.
+    All processes use the budget of web processes, so that the preview and the workers agree.
     """
     try:
         found = template.render(scope, RenderBudget(profile=WEB))
@@ -97,8 +96,8 @@ class Patched:
     """An entry's patch, and the value before and after it.
 
     The entry is rejected if there are `problems`. `checked` is false if the patch could not be
-    tried, because the value is unknown or has parts in the payload store. A large patch that is
-    sent is a StoredInput.
+    tried, because the value is unknown or has parts in the payload store. `patch` is a StoredInput
+    if it was written to the payload store.
     """
 
     patch: dict[str, Any] | StoredInput
@@ -207,7 +206,7 @@ def _subject(redrive: Redrive, entry: DeadLetterEntry) -> tuple[Any, Callable[[A
 def _input_problems(module: str, inputs: Any) -> list[str]:
     """Return the problems that the module finds in the inputs, without the inputs' values.
 
-    Requests and the control worker call this function, so its checks share one definition's budget.
+    Schemas in the inputs share one definition's budget, because requests also call this function.
     """
     try:
         with one_definition():

@@ -27,9 +27,9 @@ MOST_CHANGES = 30
 
 
 def target_of(redrive: Redrive, workflow_id: UUID) -> WorkflowVersion | None:
-    """Return the workflow's version that the redrive names; None if there is no such version.
+    """Return the version with which the redrive would run the workflow; None if it does not exist.
 
-    The redrive must not be pinned.
+    `redrive.version` must not be `pinned`.
     """
     assert redrive.version != PINNED
     if redrive.version == LATEST:
@@ -106,7 +106,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """A step with side effects that `count` entries would repeat.
+    """A step with side effects that would run again; `count` says how often.
 
     In the step's path, iterations are written as `[]`.
     """
@@ -149,7 +149,7 @@ class Preview:
     """The effects of a redrive: runs, skipped entries, repeated side effects, and duration.
 
     `dead_letters` are the first 100 entries. Changes of inputs were tried on `checked` of the first
-    1,000 entries, for at most half a second of CPU time; at most 100 rejected entries are listed.
+    1,000 open entries, in at most 0.5 s of CPU time; at most 100 rejected entries are listed.
     `seconds` estimates how long sending takes or, if longer, running at limited concurrency.
     """
 

@@ -11,10 +11,10 @@ from valkyr_plugins.redrive.rules import Pace, Standing
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Counts per state, and `rate`, the entries sent per second since the last start or resume.
+    """Counts per state, and `rate`, the number of entries sent per second.
 
-    `seconds_left` is None if it is unknown, because the redrive is not running or has not sent any
-    entry since then.
+    `seconds_left` is None if the redrive is not running, or has not sent any entry since it was
+    started or resumed.
     """
 
     queued: int

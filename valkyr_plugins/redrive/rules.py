@@ -20,10 +20,10 @@ class Pace:
 
 
 def due(pace: Pace, rate: float, now: datetime) -> tuple[int, Pace]:
-    """Return how many entries may be sent now at `rate` per second, and the next pace.
+    """Return how many entries may be sent now at `rate` per second, and the pace to store.
 
     Entries are counted from the start of the pace, so that fractions and delays add no error. After
-    a gap, a burst has at most the entries of `CATCH_UP` seconds, but at least one.
+    a gap, at most the entries of `CATCH_UP` seconds, or one entry, may be sent at once.
     """
     if pace.since is None:
         return 1, Pace(now, 0)
@@ -49,10 +49,10 @@ class Standing:
 
 
 def room(standing: Standing) -> int | None:
-    """Return how many more entries may be in flight; None if there is no limit.
+    """Return how many more entries may be sent now; None if there is no limit.
 
-    Canaries are sent first, and all of them must end before the others are sent. A redrive with a
-    failure limit has at most `stop_window` entries in flight.
+    Canaries are sent first, and all of them must end before the others are sent. A redrive with
+    `stop_above` has at most `stop_window` entries in flight.
     """
     limits = [limit for limit in (standing.max_in_flight, _judged(standing)) if limit is not None]
     free = max(0, min(limits) - standing.running) if limits else None

@@ -1,7 +1,7 @@
 """Send entries: many steps in one transaction, other entries one by one.
 
 The transaction that sends an entry also records it, so after a crash the entry is either sent and
-recorded, or not sent. The order of locks is redrive, executions, and dead letters.
+recorded, or not sent.
 """
 
 from collections.abc import Sequence
@@ -63,10 +63,10 @@ class Batch:
 
 
 def send_batch(redrive_id: UUID, after: int) -> Batch | None:
-    """Send the next items after the ID `after`, as pace and limits allow.
+    """Send or skip the next items after the ID `after`, as pace and limits allow.
 
-    Return None if the redrive is not running, if another process drives it, or if its changes
-    cannot be stored. In the last case, the reason is stored with the next item.
+    The caller sends the items in `one_by_one`. Return None if the redrive is locked or not running,
+    or if its changes cannot be stored. In the last case, the reason is stored with the next item.
     """
     try:
         changes = _stored_changes(redrive_id)
@@ -188,7 +188,7 @@ def _refused(redrive: Redrive, patched: patching.Patched | None) -> str | None:
 def _send_together(
     redrive: Redrive, queue: list[Queued], patches: dict[UUID, patching.Patched], batch: Batch
 ) -> list[tuple[int, str]]:
-    """Send the steps that are not locked; return the IDs of outdated items, with reasons.
+    """Send the steps that can be sent now; return the IDs of outdated items, with reasons.
 
     Locked items remain queued for the next turn.
     """
@@ -242,12 +242,11 @@ MOST_TOGETHER = 1_000
 
 
 def send_one(redrive_id: UUID, item: Queued) -> bool | None:
-    """Send an item, or skip it with the error; return whether it was sent or skipped.
+    """Send an item, or skip it with the error. Return True unless it is locked or was already sent.
 
-    Return None if the redrive has no capacity, is not running, or is held back by a limit or an
-    unavailable payload store; the reason for holding back is stored with the item. In these cases,
-    the other items need not be tried. A changed payload that is in the payload store is loaded and
-    stored before the transaction, as are large changes.
+    Return None if no item can be sent now: the redrive is locked or not running, or a limit or the
+    payload store prevents it. The reason for an exceeded limit or an unavailable store is stored
+    with the item.
     """
     try:
         payload, refused = _changed_payload(redrive_id, item)
@@ -329,7 +328,7 @@ def _step(redrive: Redrive, item: Queued, patched: patching.Patched | None) -> N
 
 
 def _anew(redrive: Redrive, item: Queued, patched: patching.Patched | None, payload: Any) -> None:
-    """Fork the item's execution once, for all entries of this redrive from that execution.
+    """Fork the item's execution once, for all queued entries of that execution (at most 1,000).
 
     The new execution begins at the start or right before a step, depending on the scope, with the
     item's changes. Raises InvalidRedrive if forks are not available, and WrongState.

@@ -1,8 +1,8 @@
 """Lease runs to a remote runner: reserve runs, read their secrets, check their gates, write leases.
 
 Workers have already rendered the inputs, which are read from the row here. A run whose secrets
-cannot be read fails, as it would in a worker. A run that a gate holds back waits or fails as it
-would in a worker, and is not leased.
+cannot be read fails, as it would in a worker. A run that does not pass its gates waits or fails, as
+it would in a worker.
 """
 
 import json
@@ -220,10 +220,10 @@ def _make_ready(reserved: _Reserved) -> _Ready | None:
 def _lease(
     ready: Sequence[_Ready], actor: Actor
 ) -> tuple[list[Leased], list[tuple[_Ready, Wait | Exception]]]:
-    """Lease runs; return them, and each run that a gate held back, with the gate's answer.
+    """Lease runs; return them, and each run that did not pass its gates, with the gates' answer.
 
-    The remaining runs may be leased later. Uses one transaction: a run becomes visible as leased
-    together with its gates' permits.
+    Runs that are locked or no longer reserved are in neither list. Uses one transaction: a run
+    becomes visible as leased together with its gates' permits.
     """
     passed: list[tuple[_Ready, LeasePassage]] = []
     refused: list[tuple[_Ready, Wait | Exception]] = []

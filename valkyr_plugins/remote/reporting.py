@@ -163,7 +163,7 @@ def _look(run: Run, token: str) -> Looked:
 def _report(
     looked: Looked, token: str, record: Callable[[int], bool], same: Callable[[Run], bool]
 ) -> None:
-    """Record a report with `record`. Raises LeaseOver if the report comes too late.
+    """Record a report with `record`. Raises LeaseOver if the lease is over.
 
     A repeated report is accepted if `same` says that the run already has this result.
     """

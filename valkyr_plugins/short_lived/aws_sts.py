@@ -1,8 +1,8 @@
 """Temporary keys of AWS's Security Token Service (STS), for a role.
 
 botocore signs requests that use keys (Signature Version 4), and parses the responses. The guarded
-client of this plugin sends all requests, so that egress rules and time limits apply. A worker's own
-web identity (EKS) is sent only to the installation's STS, and only for roles that operators allow.
+client of HTTP steps sends all requests, so egress rules and time limits apply. A worker's own web
+identity (EKS) is sent only to AWS or VALKYR_AWS_STS_ENDPOINT, for roles that operators allow.
 """
 
 import re

@@ -1,7 +1,7 @@
 """OAuth 2.0 access tokens (RFC 6749), requested with a refresh token or client credentials.
 
 A server may replace the refresh token at each use. So only one process at a time uses a refresh
-token, and the new one is stored sealed (`executions.credentials.rotating`).
+token, and the new token is stored sealed (`executions.credentials.rotating`).
 """
 
 import base64

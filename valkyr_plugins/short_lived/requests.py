@@ -1,7 +1,7 @@
-"""Requests to servers that issue secrets, without redirects, and within eight seconds in total.
+"""Requests to servers that issue secrets, without redirects, and within 8 s for each issued value.
 
-They use the guarded client of HTTP steps, so private addresses and hosts outside the workspace's
-egress rules are rejected. Messages quote only the error texts of an answer, never a secret.
+The guarded client of HTTP steps sends the requests, so private addresses and hosts outside the
+workspace's egress rules are rejected. Errors quote only a response's error texts, never a secret.
 """
 
 import json
@@ -73,9 +73,9 @@ def ask(
     form: Mapping[str, str] | None = None,
     content: bytes | None = None,
 ) -> IssuerAnswer:
-    """Send a request; return the response, whatever its status. Raises StepError on failure.
+    """Send a request; return the response, whatever its status. Raises StepError.
 
-    `data` is sent as JSON, `form` as a form, and `content` unchanged.
+    Call it in a `limited` block. `data` is sent as JSON, `form` as a form, and `content` unchanged.
     """
     body: dict[str, Any] = {}
     sent = {"accept": "application/json"} | dict(headers or {})

@@ -1,8 +1,8 @@
 """Secrets of HashiCorp Vault (and OpenBao): read when a step needs them, and kept while leased.
 
 A worker signs in with a token, AppRole or Kubernetes, and keeps the client token while it is valid.
-Before a lease ends, the worker renews the lease, or reads a new secret if Vault does not extend the
-lease enough. A secret without a lease is read again after five minutes.
+If a lease ends soon, the next step renews the lease or, if Vault extends it too little, reads a new
+secret. A secret without a lease is kept for at most five minutes.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Run one statement over the views: read-only, with a timeout, and by default on a replica.
+"""Run one statement over the views: read-only, with a timeout, and by default on a replica, if any.
 
 The statement runs in a separate session, as the role that can read only the views. It runs inside a
 function in which PostgreSQL lets no statement change the role.

@@ -50,7 +50,7 @@ class RoleLimits:
 class GrantedRole:
     """A login role, its workspaces' slugs, and its maximum number of connections.
 
-    The maximum is None if the role is missing.
+    `connections` is None if the role is missing in PostgreSQL.
     """
 
     role: str
@@ -91,7 +91,7 @@ def revoke(role: str, slugs: Sequence[str], *, actor: Actor, reason: str = "") -
     """Revoke a role's access to these workspaces, or to all if `slugs` is empty.
 
     Drop the role and return True if no grant is left. Raises NotFound for an unknown workspace or
-    grant, and ImproperlyConfigured if Valkyr cannot drop the role.
+    if there is no such grant, and ImproperlyConfigured if Valkyr cannot drop the role.
     """
     places = [_workspace(slug).pk for slug in slugs]
     with transaction.atomic():
@@ -141,7 +141,7 @@ def _workspace(slug: str) -> Workspace:
 def _ensure_role(role: str, limits: RoleLimits) -> str:
     """Create the role, or update its limits. Return the password of a new role, otherwise "".
 
-    Raises ValkyrError if the role exists but this command did not create it.
+    Raises ValkyrError if the role exists but was not created by this command for this database.
     """
     (database,) = rows("SELECT current_database()", [])[0]
     mark = f"{installing.MARK}of {database}"

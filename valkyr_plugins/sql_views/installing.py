@@ -2,8 +2,8 @@
 
 The views belong to the owner of the tables and are security barriers. PostgreSQL applies the
 condition on the workspace before any function or operator of the query that could reveal a value.
-The condition finds the workspaces of `current_user` in `SqlGrant`; a login role without memberships
-cannot change `current_user`. No login role has a privilege on the tables.
+The condition finds the workspaces of `current_user` in `SqlGrant`. A BI tool's login role cannot
+change `current_user`, because it has no memberships, and has no privilege on the tables.
 
 `valkyr_sql` runs a statement in a function that belongs to the reading role. Within a function that
 is SECURITY DEFINER, PostgreSQL lets no statement change the role.
@@ -97,8 +97,8 @@ def is_installed() -> bool:
 def install() -> bool:
     """Create missing objects and recreate outdated ones; return whether anything was changed.
 
-    Raises ImproperlyConfigured if Valkyr's role may not create roles or the schema, or if other
-    objects conflict.
+    Raises ImproperlyConfigured if Valkyr's role may not create roles or the schema, or if objects
+    that Valkyr did not create have the same name or depend on the views.
     """
     with transaction.atomic():
         there = is_installed()

@@ -1,7 +1,7 @@
 """The local account for a user of the provider: known, linked, created, or none.
 
-Only (issuer, subject) identifies a user. An e-mail address is not an identity: a user who can
-choose the address at the provider could take over any account here.
+Only (issuer, subject) identifies a user. Only VALKYR_OIDC_LINK_BY_EMAIL links accounts by address:
+a user who can choose the address at the provider could take over an account.
 """
 
 import hashlib
@@ -28,9 +28,9 @@ log = logging.getLogger(__name__)
 def admit(claims: Mapping[str, Any], sso: SingleSignOn, request: Any) -> Any:
     """Return the user who signs in; memberships follow the provider's groups. Raises Refused.
 
-    Uses one transaction; if two first sign-ins of a user are concurrent, only one creates the
-    account. If a rejected user has an account, another transaction ends the user's sessions and
-    revokes the user's tokens. The request provides the origin for the audit trail.
+    If two first sign-ins of a user are concurrent, only one creates the account. If a rejected user
+    has an account, another transaction ends the user's sessions and revokes the user's tokens. The
+    request provides the origin for the audit trail.
     """
     try:
         try:

@@ -62,7 +62,7 @@ def read_id_token(
 
 
 def with_user_info(claims: Mapping[str, Any], info: Any) -> dict[str, Any]:
-    """Return the claims together with those of the user-info endpoint.
+    """Return the claims with those of the user-info endpoint added; `claims` take precedence.
 
     Raises ProviderTrouble for another user's claims.
     """
@@ -194,8 +194,8 @@ class Provider(OpenIDConnectProvider):
     def begin(self, request: HttpRequest, next_url: str) -> Any:
         """Redirect the user to the provider, with a state, a nonce and a PKCE challenge.
 
-        allauth would also accept scopes, parameters and "connect this to my account" from the
-        query; the caller must not choose these.
+        Unlike allauth's own view, ignore scopes, parameters and a request to connect accounts in
+        the query: the browser must not choose them.
         """
         nonce = get_random_string(32)
         return self.redirect(

@@ -91,9 +91,9 @@ class DjangoTask(Module[DjangoTaskInputs]):
 
 
 def _begun(inputs: DjangoTaskInputs, ctx: StepContext) -> Any:
-    """Return the task's result at the start of this attempt, with its arguments.
+    """Return the task's result at the start of this attempt, with the arguments of the attempt.
 
-    Raises StepError if the task was not enqueued, or the framework is not installed.
+    Raises StepError if the task was not enqueued or was removed, or if the framework is missing.
     """
     try:
         from valkyr_plugins.task_backend.framework import InvalidTask, TaskResultStatus

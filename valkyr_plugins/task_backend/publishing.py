@@ -131,14 +131,14 @@ def definition(shape: TaskShape) -> dict[str, Any]:
 
 
 def _name(shape: TaskShape) -> str:
-    """Return the task's path; add the backend and the queue, unless `default`, and `deferred`."""
+    """Return the task's path, then a non-default backend or queue, and `deferred` if it applies."""
     more = [name for name in (shape.backend, shape.queue) if name != "default"]
     more += ["deferred"] if shape.deferred else []
     return f"{shape.path} ({', '.join(more)})" if more else shape.path
 
 
 def _slug(shape: TaskShape) -> str:
-    """Return the workflow's slug: the task's path, and a hash that includes backend and queue."""
+    """Return the workflow's slug: the path, and a hash of backend, path, queue and deferral."""
     whole = f"{shape.backend}|{shape.path}|{shape.queue}|{shape.deferred}"
     mark = sha256(whole.encode()).hexdigest()[:10]
     readable = "".join(c if c.isascii() and c.isalnum() else "-" for c in shape.path.lower())

@@ -77,9 +77,9 @@ def read_result(pk: UUID) -> AnyResult | None:
 
 
 def begun_result(pk: UUID, path: str) -> AnyResult:
-    """Return the result of a step's execution, whose task must be the one at `path`.
+    """Return the task result of an execution that must have been enqueued for the task at `path`.
 
-    Raises InvalidTask if that task was not enqueued; in that case, no module is imported.
+    Otherwise, raises InvalidTask without importing a module. Also raises it for a removed task.
     """
     found = _execution(pk)
     if found is None or _call(found)["path"] != path:

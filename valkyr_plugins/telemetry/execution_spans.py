@@ -36,7 +36,7 @@ def tell_start(
 ) -> None:
     """Make each execution's span `execution.start`, below the current span if both share a trace.
 
-    This span is the parent of the execution's other spans that have no closer parent.
+    `execution.start` is the parent of the execution's spans that have no closer parent.
     """
     at = spans.now()
     for execution in executions:

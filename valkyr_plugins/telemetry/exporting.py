@@ -1,9 +1,8 @@
 """Set up OpenTelemetry's SDK in this process: at the first span, and again after a fork.
 
-The batch processor's thread does not survive a fork, so the parent of a worker's children never
-makes a provider. Spans wait in a bounded queue; if the collector cannot be reached, they are
-dropped. This module cannot be called `provider`, because django-allauth imports the module
-`provider` of every app.
+The batch processor's thread does not survive a fork, so each child makes its own provider. Spans
+wait in a bounded queue; if the collector cannot be reached, they are dropped. This module cannot be
+called `provider`, because django-allauth imports the module `provider` of every app.
 """
 
 import atexit
@@ -47,7 +46,7 @@ class RowIds(RandomIdGenerator):
 
 
 def provider() -> TracerProvider:
-    """Return this process's tracer provider, which spans created by modules also use."""
+    """Return this process's tracer provider; spans that modules create use this provider too."""
     global _provider  # noqa: PLW0603 - one a process
     with _lock:
         if _provider is None:

@@ -1,8 +1,8 @@
-"""The spans of a worker: `segment.run` for a message, `run.execute` for each run.
+"""The spans of runs: `segment.run` for a worker's segment, `run.execute` for each run.
 
-Parents are derived from rows, so spans are not lost if a message is. The sender's span is the
-parent of `segment.run` only if the message names this trace and segment. Otherwise, the span
-`execution.start` is.
+Parents are derived from rows, so a trace stays connected if a message is lost. The parent of
+`segment.run` is the sender's span if the message names this trace and segment; otherwise, it is
+`execution.start`.
 """
 
 from collections.abc import Sequence

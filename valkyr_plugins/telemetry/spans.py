@@ -1,7 +1,7 @@
 """Spans whose position in a trace is derived from rows, without asking another process.
 
 A trace's ID is stored with its execution; the span IDs that others refer to are digests of row IDs.
-Each later process, even after a crash or a lost message, derives its parent from the rows.
+A later process, even after a crash or a lost message, derives the parents of its spans from rows.
 """
 
 import time
@@ -72,7 +72,7 @@ def start(
 ) -> Span:
     """Begin a span, now or at `at` nanoseconds since 1970; the caller ends it with `end`.
 
-    Without a parent, the span is the root of `trace_id`. `span` is its ID if rows determine it.
+    Without a parent, the span is the root of `trace_id`. `span` is the ID if rows determine it.
     """
     fixed = exporting.fixed_span.set(span)
     fixed_trace = exporting.fixed_trace.set(int(trace_id, 16) if trace_id else None)

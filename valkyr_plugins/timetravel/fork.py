@@ -290,7 +290,7 @@ def _require_steps(
 
 
 def replay(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecution:
-    """Start an execution with another one's version, payload, priority, labels and trigger type.
+    """Start an execution with the same version, payload, priority, labels and trigger type.
 
     Raises NotFound, and the errors of `start_execution`.
     """

@@ -184,7 +184,8 @@ def asked_again(origin: WorkflowExecution, version: Compiled, point: Point) -> P
 
     `version` is the version that the fork runs. An approval is kept if all steps after it had ended
     by the point, so that no step runs under it. A step that waited for a child execution counts as
-    an approval if a user decided in the child, or if the child's records are gone.
+    an approval if a user decided in the child, or if the run from which the step was copied is
+    gone.
     """
     while True:
         told = restore_points.params(origin, point)
@@ -217,8 +218,7 @@ class Course:
     def over(self, path: str) -> bool:
         """Return whether everything after a step has ended, in its body and the enclosing ones.
 
-        Return True for a step that the version does not have, because a fork with it is rejected
-        for that reason.
+        Return True for a step that the version lacks: a fork that needs it is rejected elsewhere.
         """
         try:
             place, step = find(self._graph, path)

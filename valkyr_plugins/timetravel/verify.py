@@ -1,7 +1,7 @@
-"""Verify with recorded results: no step runs; all templates and decisions are computed again.
+"""Verify with recorded results: no step runs; templates and decisions are computed again.
 
-A verification shows that an execution depends only on its payload and its steps' results. It also
-finds contradictions in a version, the engine or a row.
+Without differences, the execution depends only on its payload and its steps' results. A difference
+reveals an error in a version, the engine or a row.
 """
 
 import time
@@ -97,11 +97,11 @@ class _Past:
 def verify(execution_id: UUID, *, seconds: float = float("inf")) -> Verification:
     """Render at most 20,000 runs of a finished execution again, and repeat its graph's decisions.
 
-    Compares the inputs, the config and the idempotency key of each attempt, the steps that ran or
-    were skipped, and a successful execution's result. Steps that were copied into a fork were not
-    rendered in it, so only their outcome is compared. Raises NotFound, WrongState if the execution
-    has not ended, and TimeoutError after `seconds`. Requests leave the verification to a worker
-    (`verification`).
+    Compares the inputs, the config and the idempotency key of each attempt, a successful
+    execution's variables and output, and, unless there are more runs, which steps ran or were
+    skipped. Runs that were copied into a fork are not rendered again. Raises NotFound, WrongState
+    if the execution has not ended, and TimeoutError after `seconds`. Requests leave the
+    verification to a worker (`verification`).
     """
     until = time.monotonic() + seconds
     execution = WorkflowExecution.objects.filter(pk=execution_id).first()

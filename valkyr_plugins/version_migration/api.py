@@ -86,7 +86,7 @@ class Migrations(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request) -> Response:
-        """Create a draft that lists the live executions of a version, or only those in `ids`.
+        """Create a draft migration of a version's live executions, or only of those in `ids`.
 
         Nothing moves until you start the migration: preview it first. A draft that is not started
         is deleted after a day. You need *author* and *operate* on the workflow.

@@ -1,7 +1,7 @@
-"""Create migrations and change their state; each change is guarded, under a lock.
+"""Create migrations and change their state; each change is checked under the migration's lock.
 
-Only this module writes the state. A migration's lock is taken before all other locks; the driver
-holds it for one execution at a time.
+Only this module writes the state. Its functions lock the migration before other rows; the driver
+holds the migration's lock for one execution at a time.
 """
 
 from datetime import timedelta
@@ -40,7 +40,7 @@ FORGOTTEN_AT_ONCE = 100
 
 
 def make(workflow: Workflow, plan: MigrationPlan, *, actor: Actor) -> ExecutionMigration:
-    """Create a draft migration of the version's live executions; at most the oldest `MOST`.
+    """Create a draft migration of the source version's live executions; at most the oldest `MOST`.
 
     With `plan.ids`, it contains only these. A draft that is not started is deleted after a day.
     Raises NotFound or InvalidMigration.

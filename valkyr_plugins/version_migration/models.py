@@ -47,12 +47,11 @@ FINAL = frozenset(state for state, targets in MOVES.items() if not targets)
 
 
 class ExecutionMigration(models.Model):
-    """A migration; after a crash, no execution is lost or moved twice.
+    """A migration of executions; after a crash, no execution is lost or moved twice.
 
     The executions were listed when the migration was created. `names` maps renamed tasks to their
-    new IDs. `rate` is per second; after `canary` moved executions, the migration pauses. For
-    `patience_seconds`, an execution that is locked or has a running step is tried again.
-    `pace_since` and `pace_sent` are the state of the pacing. All counters are exact.
+    new IDs. `rate` is in executions per second; after `canary` moves, the migration pauses once.
+    For `patience_seconds`, an execution that is locked or has a running step is tried again.
     """
 
     AUDITED_AS = "ExecutionMigration"

@@ -38,7 +38,7 @@ def _moving(
 def _unless(target: MigrationState, *, only: MigrationState | None = None) -> Callable[[Any], str]:
     """Return a check that rejects migrations that cannot move to `target`.
 
-    With `only`, the check also rejects migrations in any other state.
+    With `only`, the check also rejects migrations in any state other than `only`.
     """
 
     def refuse(row: ExecutionMigration) -> str:

@@ -39,9 +39,9 @@ class MigrationPlan:
     """The plan of a migration.
 
     `target` is the latest version by default. `names` maps renamed tasks, such as `charge` or
-    `refine.draft`, to their new IDs. `ids` limits the migration to these executions. `rate` is per
-    second; without it, the migration is as fast as possible. After `canary` moves, the migration
-    pauses. An execution that is locked or has a running step is tried again for `patience_seconds`.
+    `refine.draft`, to their new IDs. `ids` limits the migration to these executions. `rate` is in
+    moves per second; None means as fast as possible. After `canary` moves, the migration pauses
+    once. An execution that is locked or has a running step is tried again for `patience_seconds`.
     """
 
     source: int

@@ -29,7 +29,7 @@ class GroupVerdict(StrEnum):
 class MigrationGroup:
     """Executions with the same verdict, and the same steps or reasons.
 
-    They continue at the steps `at`; steps in `starts` would start now. `example` is one execution.
+    `at` are the live tasks (for BUSY, the running ones); `starts` are those that would start now.
     """
 
     verdict: GroupVerdict

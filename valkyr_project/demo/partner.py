@@ -1,7 +1,7 @@
 """The partner service of the demo: a small HTTP server that the workflow's steps call.
 
 It does each piece of work once per `Idempotency-Key`, as a careful partner does: a repeated key
-gets the first answer again. It counts its work, and the demo uses the counts to show whether any
+gets the first result again. It counts its work, and the demo uses the counts to show whether any
 work was done twice.
 """
 

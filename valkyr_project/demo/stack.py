@@ -50,9 +50,9 @@ class Stack:
 
 
 def find_or_start(partner_host: str) -> Stack:
-    """Return the running stack of VALKYR_HOME, or start one whose steps may call `partner_host`.
+    """Return the stack of VALKYR_HOME once it is ready; start it if it does not run.
 
-    Raises DemoError or UpError.
+    By default, the steps of a new stack may call `partner_host`. Raises DemoError or UpError.
     """
     asked = options.parse([])
     if home.running(asked.home) is not None:

@@ -36,7 +36,7 @@ def die_with_parent(number: signal.Signals) -> Callable[[], None]:
 def start_child(
     command: Sequence[str | Path], *, death_signal: signal.Signals, **more: Any
 ) -> subprocess.Popen[Any]:
-    """Start a child that the kernel ends with `death_signal` when this process ends.
+    """Start a child to which the kernel sends `death_signal` when the calling thread ends.
 
     `more` are further arguments for Popen.
 
@@ -108,7 +108,7 @@ def free_port(preferred: int = 0) -> int:
     """Return a free port of 127.0.0.1: `preferred` if it is free, otherwise any. Raises OSError.
 
     The function opens and closes a connection on the port. For a minute afterwards, Linux gives the
-    port only to programs that name it, so no other program gets the port before the server starts.
+    port only to programs that name it, not to programs that request any free port.
     """
     for wanted in {preferred: None, 0: None}:
         with socket.socket() as probe:

@@ -1,6 +1,6 @@
 """Redis as a child process on 127.0.0.1, with a password and, if durable, an append-only file.
 
-The server is Valkey, which is compatible with Redis and available as a wheel for every machine.
+The server is Valkey, which is compatible with Redis and available as a wheel.
 """
 
 import signal

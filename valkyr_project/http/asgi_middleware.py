@@ -24,7 +24,7 @@ _CHARSET = re.compile(rb";\s*charset=[^;]*", re.IGNORECASE)
 
 
 class Gate:
-    """An ASGI middleware that limits bodies; `limit` is the maximum length, in bytes."""
+    """An ASGI middleware that limits bodies to `limit` bytes and removes their charsets."""
 
     def __init__(self, app: App, limit: int) -> None:
         """Wrap the ASGI application `app`."""

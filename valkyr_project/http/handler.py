@@ -110,7 +110,7 @@ class Handler(ASGIHandler):
     ) -> Any:
         """Return the response, created in a thread that can notice a disconnected client.
 
-        A thread that waits returns its slot before its response is ready.
+        Before the thread waits, it can return its slot with the callback `leave`.
         """
         departure = scope["valkyr.gone"] = DisconnectWatch(receive)
         give_back = None

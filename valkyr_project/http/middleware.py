@@ -77,7 +77,7 @@ def _compressible(response: HttpResponseBase) -> bool:
 class NoRendering:
     """Prevents templates of workflows from being rendered while a request is handled.
 
-    Workers render these templates.
+    Workers render these templates; in a request, only an `allowed` block may render small values.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:

@@ -1,4 +1,4 @@
-"""Request processes from the launcher; each object behaves like a `subprocess.Popen`."""
+"""Request processes from the launcher; a `ForkedProcess` behaves like a `subprocess.Popen`."""
 
 import json
 import os

@@ -70,7 +70,7 @@ def load(home: Path, environment: Mapping[str, str] = os.environ) -> StackCreden
 
 
 def _check_for_flower(found: StackCredentials) -> None:
-    """Raise UpError if the user name or Flower's password does not fit into Flower's list."""
+    """Raise UpError if the user name or Flower's password contains a separator of Flower's list."""
     if {":", ","} & set(found.username) or "," in found.flower_password:
         raise UpError(
             "Flower cannot sign in this user: VALKYR_ADMIN_USERNAME must have no colon and no "

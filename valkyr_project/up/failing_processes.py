@@ -1,8 +1,8 @@
 """The list of a stack's processes that end repeatedly.
 
-The supervisor writes the list, and the web process reads it. The file `<home>/failing.json` maps
-the name of a process to a description of its last end. The health check `processes`
-(valkyr_project/up/stack_health.py) reads the file.
+The supervisor writes the file `<home>/failing.json`, which maps the name of a process to a
+description of its last end. The health check `processes` (valkyr_project/up/stack_health.py) reads
+the file.
 """
 
 import json

@@ -1,7 +1,7 @@
 """Probe each process of a stack until it is ready, then print the name of the process.
 
-This module runs as a separate process of the image and tests the actual work of each process. It
-connects to PostgreSQL and the broker, so the supervisor need not load the code for them.
+This module runs as a separate process of the image. It connects to PostgreSQL and the broker, so
+the supervisor need not load the code for them.
 """
 
 import os

@@ -1,9 +1,9 @@
 """The loop of a running stack: it relays output, restarts processes and stops them in order.
 
 A process that repeatedly ends right after its start is restarted with growing delays, and the other
-processes keep running. `failing_processes` reports it to the web process, which shows it on every
-page. Processes end before their servers. Servers and the image start from the main thread, because
-the kernel ties their death signal to it.
+processes keep running; but the stack stops if web was never ready. `failing_processes` reports the
+process to web, which shows it on every page. Processes end before their servers. Servers and the
+image start from the main thread, because the kernel ties their death signal to it.
 """
 
 import queue
@@ -101,8 +101,8 @@ class StopRequest:
 class ChildProcess(honcho.process.Process):  # type: ignore[misc] # honcho has no types
     """Runs the process `spec`; a thread puts the process's output and end into `events`.
 
-    The process is killed with the launcher, and the launcher with the supervisor. A graceful end
-    would be pointless, because the servers stop too; the engine survives kill -9 of its processes.
+    If the supervisor is killed, the launcher and this process are killed too. A graceful end would
+    be pointless, because the servers also stop; the engine survives kill -9 of its processes.
     """
 
     def __init__(self, spec: ProcessSpec, image: ProcessImage) -> None:

@@ -103,7 +103,7 @@ def require_bulk(
 
 
 def _permitted(user: User, given: dict[str, Any], powers: list[Power]) -> QuerySet[DeadLetterEntry]:
-    """Return the chosen rows on which the caller has all powers.
+    """Return the chosen rows on which the caller has all of `powers`.
 
     Every named ID must belong to such a row; a group or a filter selects only such rows. Raises
     NotFound, Forbidden or InvalidRedrive.

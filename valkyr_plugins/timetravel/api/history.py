@@ -218,8 +218,8 @@ class ForkExecution(Endpoint):
         start from a step or a checkpoint, to use a version that is neither pinned nor the latest,
         or to change an older version's input. You need *author* to run a test version again, and
         *author*, or `redrive_with_overrides` and *operate*, to override variables and steps. If a
-        step would run under an approval, the fork starts right before that approval, and requests
-        it again.
+        step would run under an approval of the original execution, the fork starts right before
+        that approval and requests it again.
         """
         _, may, given = self._allowed(id)
         checkpoint_id, step_path = given.get("checkpointId"), given.get("stepPath")
