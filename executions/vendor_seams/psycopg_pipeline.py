@@ -37,7 +37,7 @@ def one_round_trip(
     """Send the statements of the block together; the block ends when all are answered.
 
     With `commit`, the transaction that is open or begins here is committed with the last statement.
-    The commands `before` come first; by default, those that are due on the connection.
+    The commands `before` precede the statements; by default, those that are due on the connection.
     """
     if before is None:
         due = getattr(connection, DUE, None)

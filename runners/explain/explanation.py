@@ -267,7 +267,7 @@ class Explanation:
 
 
 def explain(row: WorkflowExecution) -> Explanation:
-    """Return the reasons why an execution, and each of its unfinished steps, has not ended.
+    """Return the reasons for the states of an execution and of its unfinished and dead steps.
 
     Uses about fifteen queries, and one for each remote queue with pending runs (at most 20).
     """

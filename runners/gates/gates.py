@@ -71,7 +71,7 @@ class Permit(Protocol):
 class LeasePermit(Permit, Protocol):
     """A permit that outlives the process in which it was given.
 
-    If a lease ends without a report, `lost` is called instead: the step's result is unknown.
+    If the lease ends without a report, `lost` is called instead of `ended`: the result is unknown.
     """
 
     @property

@@ -2,7 +2,7 @@
 
 A process whose step ended normally can run the next suspect, as a child of a prefork pool does. The
 versions and modules that it used stay loaded. If the process dies, the step that it was running is
-the cause.
+the cause, unless other processes used up the memory.
 """
 
 import ctypes

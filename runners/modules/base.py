@@ -451,7 +451,7 @@ class Module(Generic[InputsT]):
     ) -> Result | Wait:
         """Validate rendered inputs, execute or resume the step, and return the normalised result.
 
-        Raises pydantic's ValidationError for invalid inputs, and the exceptions of `execute`.
+        Raises pydantic's ValidationError for invalid inputs, and errors of `execute` or `woken`.
         """
         if not self._loaded:
             self.load()
@@ -462,7 +462,7 @@ class Module(Generic[InputsT]):
 
 
 def as_result(value: Result | Wait | BaseModel | Mapping[str, Any] | None) -> Result | Wait:
-    """Convert the value that `execute` or `woken` returned to a `Result` or `Wait`.
+    """Convert a return value of `execute` or `woken` into a `Result` or `Wait`.
 
     Raises StepError if the value has another type.
     """
