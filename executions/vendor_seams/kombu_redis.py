@@ -12,8 +12,8 @@ worker retries.
 
 A worker takes messages again once Redis accepts writes again. Without this change, a message whose
 acknowledgement Redis rejected still counts against the worker's prefetch limit; once such messages
-fill the limit, the worker takes no more. Redis keeps unacknowledged messages, and delivers them
-again after the visibility timeout.
+fill the limit, the worker takes no more. Redis keeps unacknowledged messages, and kombu delivers
+them again after the visibility timeout.
 
 A queue under a key prefix exists while it holds a message. kombu calls EXISTS without
 the prefix, so every queue seems to be missing; the sweeper then treats each backlog as lost, and

@@ -154,7 +154,7 @@ _of_leases: dict[Gate, LeaseGate] = {}
 def register(gate: Gate, stage: Stage = Stage.TARGET, leases: LeaseGate | None = None) -> None:
     """Register a gate, after the other gates of its stage; call this function in `AppConfig.ready`.
 
-    A gate that gives permits must pass `leases`, its check of leased runs. A gate without `leases`
+    For a gate that gives permits, pass `leases`, its check of leased runs. A gate without `leases`
     is asked about each leased run separately.
     """
     _stages.setdefault(gate, stage)

@@ -155,7 +155,7 @@ class StepContext(Protocol):
         """
 
     def publish_event(self, name: str, payload: Any) -> "PublishedEvent":
-        """Publish an event to the workspace, once for all attempts with the same key.
+        """Publish an event to the workspace, once for all attempts with the same `idempotency_key`.
 
         The first event of an attempt is the same event as the first one of the previous attempt,
         and so on. Raises StepError outside an execution, if the payload cannot be stored, or if the
