@@ -190,7 +190,7 @@ def _origin(error: BaseException) -> BaseException:
 
 
 def status_error_type(status: int) -> ErrorType:
-    """Return the class of an HTTP status of 400 or more (docs/explanation/failures.md)."""
+    """Return the error type of an HTTP status of 400 or more (docs/explanation/failures.md)."""
     return _TRANSIENT if status >= 500 or status in (408, 425, 429) else _PERMANENT
 
 
