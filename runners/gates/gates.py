@@ -164,9 +164,9 @@ def register(gate: Gate, stage: Stage = Stage.TARGET, leases: LeaseGate | None =
 
 
 def ask(asked: Asked) -> Passage | Wait:
-    """Ask every gate; return a passage if all let the step through, otherwise the first Wait.
+    """Ask the gates in order; return a passage if all let the step through, or the first Wait.
 
-    Raises the exception that a gate raises.
+    Raises the exception that a gate raises. After it, or after a Wait, earlier permits are undone.
     """
     permits: list[Permit] = []
     for gate in _gates:
