@@ -22,8 +22,8 @@ sends it again.
 A channel keeps one client while its connections are the same. kombu creates a client for every
 message that is sent or acknowledged, which takes 0.15 ms of the 0.6 ms per message.
 
-A Sentinel that does not respond costs a second. redis-py tries each one four times, with pauses of
-up to 10 s, before it asks the next.
+A Sentinel that does not respond costs a second. By default, redis-py tries each Sentinel several
+times, with pauses, before it asks the next.
 
 Relies on: `QoS.ack(delivery_tag)`, `QoS.reject(delivery_tag, requeue)`, `Channel.QoS`,
 `Channel._connparams(asynchronous)`, `Channel._create_client(asynchronous)`,
