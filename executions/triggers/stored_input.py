@@ -1,9 +1,9 @@
-"""Payloads of starts that are too large for a row.
+"""Payloads that are too large for the row of the execution that they start.
 
 A large payload is written to the store before the transaction that starts the execution, so that no
-lock is held during the write. The transaction then lets the execution refer to it
+lock is held during the write. The transaction then makes the execution refer to the stored value
 (`writing.keep_each`). If the start is rejected or rolled back, nothing refers to the value, and the
-collector deletes it after its grace period.
+collector deletes it after the grace period.
 """
 
 from collections.abc import Callable
@@ -57,11 +57,11 @@ def stored(
 ) -> Any:
     """Return the payload; if it is above the threshold, store it and return a StoredInput.
 
-    Call it before the transaction that starts the execution. Inside a transaction, the payload is
-    returned unchanged, for the row. `release` frees the connection before the file is written; by
+    Call it before the transaction that starts the execution; inside a transaction, the payload is
+    returned unchanged. `release` frees the database connection before the file is written; by
     default, the connection is closed. `user` is the execution that will use the payload, if it
-    exists. A payload that cannot be stored, or is longer than `most` (default: `most_bytes`), is
-    left to the check of the row. Raises PayloadStoreUnavailable and the errors of sealing.
+    exists. A payload that cannot be stored, or has more than `most` bytes (default: `most_bytes`),
+    is returned unchanged too. Raises PayloadStoreUnavailable and the errors of sealing.
     """
     if (
         not payload_store.enabled()
@@ -83,10 +83,10 @@ def stored(
 
 
 def from_row(workspace_id: UUID, payload: Any) -> Any:
-    """Return a payload that a row holds, with its stored values loaded for the checks of a start.
+    """Return a row's payload for a start; if it contains stored values, return a StoredInput.
 
-    Values that are too large, or cannot be loaded because a transaction is open, are not loaded.
-    Raises StoredValueBroken, PayloadStoreUnavailable and the errors of sealing.
+    The values are loaded, unless they are too large together or a transaction is open. Raises
+    StoredValueBroken, PayloadStoreUnavailable and the errors of sealing.
     """
     if not payload_store.enabled() or next(payloads.references_in(payload), None) is None:
         return payload

@@ -95,9 +95,9 @@ def switch(trigger_id: UUID, *, enabled: bool, actor: Actor, reason: str = "") -
 def pause(trigger_id: UUID, *, until: datetime, actor: Actor, reason: str = "") -> Trigger:
     """Pause an enabled schedule: times before `until` do not fire; then it continues automatically.
 
-    A later call replaces the time. Times in between leave no tick and are not caught up on. Raises
-    NotFound, and WrongState for another kind of trigger, a disabled schedule, or a time that is not
-    within the next 400 days.
+    A later call replaces the time. Times during the pause leave no tick and are not caught up on.
+    Raises NotFound, and WrongState for another kind of trigger, a disabled schedule, or a time that
+    is not within the next 400 days.
     """
     with transaction.atomic():
         trigger = _enabled_schedule(trigger_id)
@@ -113,7 +113,7 @@ def pause(trigger_id: UUID, *, until: datetime, actor: Actor, reason: str = "") 
 
 
 def resume(trigger_id: UUID, *, actor: Actor, reason: str = "") -> Trigger:
-    """End a schedule's pause now; times that it skipped do not fire.
+    """End a schedule's pause now; times during the pause do not fire afterwards.
 
     Raises NotFound, and WrongState for another kind of trigger or a disabled schedule.
     """

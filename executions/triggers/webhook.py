@@ -1,6 +1,6 @@
 """WEBHOOK triggers: authenticate a request, then start at most one execution for it.
 
-A rejection reveals neither whether the trigger exists nor what was wrong.
+If authentication fails, the error reveals neither whether the trigger exists nor what was wrong.
 """
 
 import hmac
@@ -108,10 +108,10 @@ def authenticate(trigger_id: UUID, request: WebhookRequest) -> Authentic:
 def accept(
     caller: Authentic, payload: Any, *, actor: Actor, idempotency_key: str | None = None
 ) -> Started:
-    """Start the trigger's workflow; `actor` is the caller, identified only by the entry point.
+    """Start the trigger's workflow for an authenticated request.
 
     Raises NotAuthentic for a used signature, WrongState for a disabled trigger, and the errors of
-    `start_execution`; a request that started no execution may be sent again.
+    `stored` and `start_execution`; a request that started no execution may be sent again.
     """
     trigger = caller.trigger
     if not trigger.enabled:

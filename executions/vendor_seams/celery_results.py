@@ -1,8 +1,8 @@
 """Count the ended tasks of a chord without subscriptions to their results.
 
 Celery subscribes to the results of a chord's tasks, even if they are ignored: one SUBSCRIBE for
-each task, which ends only with garbage collection. If Redis is lost, it then fails with "the
-application must be restarted". Valkyr never waits for a result and subscribes to none: a chord
+each task, which ends only with garbage collection. If Redis is lost, Celery then fails with "The
+Celery application must be restarted". Valkyr waits for no result and subscribes to none: a chord
 costs its messages and one counter.
 
 Relies on: `RedisBackend` watches results only through the methods below; `SentinelBackend` reads

@@ -5,9 +5,9 @@ answer. py-amqp waits for both without a timeout: web requests, beat and workers
 would hang until the cluster recovers.
 
 Relies on: `wait(method, callback, timeout, returns_tuple)` of a channel and of a connection waits
-for every response from the broker except deliveries, `Channel.basic_publish_confirm(*args,
-confirm_timeout)` for confirmations; `Transport.Connection` and `Connection.Channel` (py-amqp 5.2
-to 5.4, kombu 5.5 to 5.7).
+for every response from the broker except deliveries; `Channel.basic_publish_confirm(*args,
+confirm_timeout)` waits for a confirmation; `Transport.Connection` and `Connection.Channel` (py-amqp
+5.2 to 5.4, kombu 5.5 to 5.7).
 No public way: each message has an option for the timeout of its confirmation, and other answers
 have none.
 If it breaks: requests hang while a cluster has no majority.

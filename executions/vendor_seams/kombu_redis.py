@@ -12,8 +12,8 @@ worker retries.
 
 A worker takes messages again once Redis accepts writes again. Without this change, a message whose
 acknowledgement Redis rejected still counts against the worker's prefetch limit; once such messages
-fill the limit, the worker takes no more. Redis keeps unacknowledged messages, and delivers them
-again after the visibility timeout.
+fill the limit, the worker takes no more. Redis keeps unacknowledged messages, and kombu delivers
+them again after the visibility timeout.
 
 A queue under a key prefix exists while it holds a message. kombu calls EXISTS without
 the prefix, so every queue seems to be missing; the sweeper then treats each backlog as lost, and
@@ -22,8 +22,8 @@ sends it again.
 A channel keeps one client while its connections are the same. kombu creates a client for every
 message that is sent or acknowledged, which takes 0.15 ms of the 0.6 ms per message.
 
-A Sentinel that does not respond costs a second. redis-py tries each one four times, with pauses of
-up to 10 s, before it asks the next.
+A Sentinel that does not respond costs a second. By default, redis-py tries each Sentinel several
+times, with pauses, before it asks the next.
 
 Relies on: `QoS.ack(delivery_tag)`, `QoS.reject(delivery_tag, requeue)`, `Channel.QoS`,
 `Channel._connparams(asynchronous)`, `Channel._create_client(asynchronous)`,

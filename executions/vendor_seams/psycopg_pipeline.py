@@ -11,8 +11,7 @@ No public way: psycopg sends each statement separately, waits for BEGIN, and req
 pipeline ends.
 If it breaks: statements that run together fail, or need another round trip, or the flush is back.
 The flush stops the server's clock of `idle_in_transaction_session_timeout`, so a client that
-freezes at that moment keeps its locks indefinitely; so does one that freezes between two
-statements.
+freezes at that moment keeps its locks indefinitely.
 """
 
 from collections.abc import Generator, Iterator, Sequence
@@ -37,7 +36,7 @@ def one_round_trip(
     """Send the statements of the block together; the block ends when all are answered.
 
     With `commit`, the transaction that is open or begins here is committed with the last statement.
-    The commands `before` come first; by default, those that are due on the connection.
+    The commands `before` precede the statements; by default, those that are due on the connection.
     """
     if before is None:
         due = getattr(connection, DUE, None)

@@ -1,7 +1,7 @@
 """Set up the session on the server before each statement.
 
 A watched connection asks its watcher before each statement which commands are due, and sends them
-in the same round trip. The watcher may also execute a command by itself.
+in the same round trip if possible. The watcher may also execute a command by itself.
 
 Relies on: `Connection.cursor_factory` and `Connection.server_cursor_factory`, which make every
 cursor of a connection, whose statements go through `execute`, `executemany`, `stream` and `copy`; a

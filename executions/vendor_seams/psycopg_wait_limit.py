@@ -25,7 +25,7 @@ def limit_waits(
 ) -> None:
     """Ask `limit` for the maximum seconds of each wait from now on; None means no limit.
 
-    `limit` may raise instead of starting a statement. After a wait that reached its limit, the
+    If `limit` raises an error, the statement is not sent. After a wait that reached its limit, the
     connection is closed, `silent` is called with the seconds, and the statement raises
     OperationalError.
     """

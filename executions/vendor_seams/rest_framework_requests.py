@@ -1,8 +1,8 @@
 """Return the Django request behind a request of REST framework.
 
 Relies on: `rest_framework.request.Request._request` (REST framework 3.15 to 3.18).
-No public way: attributes are proxied to it, except those that REST framework provides itself, such
-as the raw body and the user of the browser's session.
+No public way: a request of REST framework forwards most attributes to Django's request, but has no
+public attribute for that request itself.
 If it breaks: webhooks, callbacks, exports and streams respond with 500.
 """
 

@@ -1,7 +1,7 @@
 """The live part of an execution's page: the state, the graph, the timeline and the data.
 
-The server renders a frame; `executions/frontend/src/monitor` fills it from the API and from the
-stream of states.
+The server renders the HTML; `executions/frontend/src/monitor` adds the data from the API and from
+the stream of states.
 """
 
 from typing import Any

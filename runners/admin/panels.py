@@ -303,7 +303,7 @@ COLUMNS = (
 def family(request: HttpRequest, execution: WorkflowExecution) -> PageSection | None:
     """Return a section with the related executions; None if there are none.
 
-    Shows each kind in `ABOVE`, and the newest 20 of each kind in `BELOW`. Uses two queries.
+    Shows each kind in `ABOVE`, and the newest 20 of each kind in `BELOW`. Uses one or two queries.
     """
     one, *others = _relatives(execution)
     found = list(one.union(*others, all=True))

@@ -59,8 +59,8 @@ class RunOutput(_Stored):
     def get(self, request: Request, id: UUID) -> HttpResponseBase:  # noqa: A002 - the path's name
         """Return the complete output of a run whose row holds only a reference to it.
 
-        Requires the permission view_payloads; each use is recorded. Returns 404 if the run itself
-        contains the output.
+        Requires the permission view_payloads; each use is recorded. Returns 404 if the run's output
+        is not in the payload store.
         """
         rows = Run.objects.select_related("execution")
         return self._value(request, rows, id, "outputs")
@@ -78,8 +78,8 @@ class ExecutionOutput(_Stored):
     def get(self, request: Request, id: UUID) -> HttpResponseBase:  # noqa: A002
         """Return the complete output of an execution whose row holds only a reference to it.
 
-        Requires the permission view_payloads; each use is recorded. Returns 404 if the execution
-        itself contains the output.
+        Requires the permission view_payloads; each use is recorded. Returns 404 if the execution's
+        output is not in the payload store.
         """
         rows = WorkflowExecution.objects.all()
         return self._value(request, rows, id, "output")

@@ -92,7 +92,7 @@ class SubscribeExecution(Subscription):
         """Stream the states of the execution and its runs as server-sent events.
 
         The stream sends a `snapshot`, then `state` frames with changes, and `end` when the
-        execution ends. It lasts at most five minutes; then reconnect with the last event's ID.
+        execution ends. A stream lasts at most five minutes; reconnect with the last event's ID.
         """
         rows = WorkflowExecution.objects.only("id", "workspace_id", "workflow_id")
         obtain(self.user, rows, id, Action.VIEW)

@@ -119,8 +119,8 @@ def cancel(child_id: UUID, parent_id: UUID) -> int:
 def abandoned() -> QuerySet[WorkflowExecution, tuple[UUID, Any]]:
     """Return the IDs of abandoned children, each with the ID of its parent.
 
-    A child is abandoned if it is unfinished and not being undone, and its parent was cancelled or
-    timed out, or the run that waited for the child was cancelled.
+    A child is abandoned if its parent was cancelled or timed out, or if the run that waited for the
+    child was cancelled. Children that have ended or are being undone are omitted.
     """
     undone = Run.objects.filter(pk=OuterRef("parent_run_id"), state=RunState.CANCELLED)
     return (
@@ -171,7 +171,7 @@ class ChildCall:
 def look_up(state: SegmentState, work: Work, facts: Mapping[str, Any]) -> ChildCall:
     """Return the workflow and other data for starting a child; call this before taking a lock.
 
-    Raises ChildRefused if the child cannot be started.
+    Raises ChildRefused if the workflow is unknown, the nesting too deep, or the payload unusable.
     """
     slug = facts["workflow"]
     execution = (

@@ -87,7 +87,7 @@ def minded(place: Place, inner: str) -> bool:
 
 
 def failures(state: SegmentState, prefix: str) -> list[tuple[Any, ...]]:
-    """Return the failures with the outcome `error` below a prefix: (path, message, error class)."""
+    """Return the failures with the outcome `error` below a prefix: (path, message, error type)."""
     execution = state.context.execution_id
     found = statements.fetch(
         "failures", {"execution": execution, "epoch": state.context.epoch, "prefix": prefix}

@@ -106,8 +106,8 @@ def turn_over(
 
     `place` is any of the container's iterations. `failed` are the ended iterations with a failure
     that no edge handled. `begun` have rows although they were set aside; `unstarted` have no rows
-    although they were assigned. `counted_anew` is true if a roll-back reset some iterations. The
-    caller holds the execution's lock. Returns whether anything was started or woken.
+    although they were assigned. `counted_anew` is true if the counters were rebuilt, as after a
+    roll-back. The caller holds the execution's lock. Returns whether anything was started or woken.
     """
     row = statements.fetch_one(
         "container",

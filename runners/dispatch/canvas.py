@@ -109,9 +109,9 @@ def fork_of(graph: Graph, ready: list[int]) -> dict[int, list[Step]]:
 def ours(canvas: Canvas, remote: frozenset[str]) -> list[Canvas]:
     """Return the part of a canvas for Valkyr's own workers; runs of remote queues wait for a lease.
 
-    A chain ends before its first remote segment, which is sent when the previous segment is done. A
-    chord with a remote header would never complete, so its other headers are sent separately, and
-    the step that ends last plans the join.
+    A chain ends before its first remote segment, which becomes ready when the previous segment is
+    done. A chord with a remote header would never complete, so its other headers are sent
+    separately, and the step that ends last plans the join.
     """
     links = canvas.links if isinstance(canvas, Chain) else canvas.headers
     if not any(link.queue in remote for link in links):

@@ -234,7 +234,7 @@ MAX_TASKS = 500
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """One step or task that has not ended; a task that has not started has no run and no state."""
+    """A live or dead step, or a task that has not started, which has no run and no state."""
 
     path: str
     task_id: UUID
@@ -255,7 +255,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The reasons why an execution has not ended; `more` is true if steps or tasks were omitted."""
+    """Reasons for the states of an execution and its steps; `more` is true if some are omitted."""
 
     execution_id: UUID
     state: str
@@ -267,7 +267,7 @@ class Explanation:
 
 
 def explain(row: WorkflowExecution) -> Explanation:
-    """Return the reasons why an execution, and each of its unfinished steps, has not ended.
+    """Return the reasons for the states of an execution and of its unfinished and dead steps.
 
     Uses about fifteen queries, and one for each remote queue with pending runs (at most 20).
     """

@@ -190,12 +190,12 @@ def _origin(error: BaseException) -> BaseException:
 
 
 def status_error_type(status: int) -> ErrorType:
-    """Return the class of an HTTP status of 400 or more (docs/explanation/failures.md)."""
+    """Return the error type of an HTTP status of 400 or more (docs/explanation/failures.md)."""
     return _TRANSIENT if status >= 500 or status in (408, 425, 429) else _PERMANENT
 
 
 def error_type_of(error: BaseException) -> ErrorType:
-    """Return the class of an exception or of its first known cause; PERMANENT if all are unknown.
+    """Return the error type of an exception or its first known cause; PERMANENT if all are unknown.
 
     An invalid certificate anywhere in the chain of causes is PERMANENT.
     """
@@ -233,7 +233,7 @@ def _by_sqlstate(error: BaseException) -> ErrorType | None:
 
 
 def _by_status(error: BaseException) -> ErrorType | None:
-    """Return the class for an error's HTTP status or SMTP error code; None if it has neither.
+    """Return the error type for an error's HTTP status or SMTP code; None if it has neither.
 
     Errors of httpx and requests have a response; errors of urllib have a code.
     """
@@ -260,7 +260,7 @@ def _http_status(error: BaseException) -> int | None:
 
 
 def _by_smtp(error: BaseException) -> ErrorType | None:
-    """Return the class of an SMTP code: codes from 400 to 499 are temporary, higher ones permanent.
+    """Return the error type of an SMTP code: 400 to 499 is temporary, higher codes are permanent.
 
     Returns None if the error has no such code. See RFC 5321, section 4.2.1.
     """

@@ -81,9 +81,9 @@ LIBRARIES = tuple(sysconfig.get_path(name) for name in ("purelib", "platlib", "s
 
 
 def own_frames(error: BaseException) -> str:
-    """Return the frames of the error and of its causes as text, the newest error first.
+    """Return the frames of an error and of the errors that led to it, the newest error first.
 
-    The text has at most 8,000 characters.
+    The text has at most 8,000 characters; the beginning of a longer text is cut off.
     """
     lines = [line for cause in _chain(error) for line in _lines(cause)]
     text = "\n".join(lines)

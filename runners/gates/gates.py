@@ -71,7 +71,7 @@ class Permit(Protocol):
 class LeasePermit(Permit, Protocol):
     """A permit that outlives the process in which it was given.
 
-    If a lease ends without a report, `lost` is called instead: the step's result is unknown.
+    If the lease ends without a report, `lost` is called instead of `ended`: the result is unknown.
     """
 
     @property
@@ -154,7 +154,7 @@ _of_leases: dict[Gate, LeaseGate] = {}
 def register(gate: Gate, stage: Stage = Stage.TARGET, leases: LeaseGate | None = None) -> None:
     """Register a gate, after the other gates of its stage; call this function in `AppConfig.ready`.
 
-    A gate that gives permits must pass `leases`, its check of leased runs. A gate without `leases`
+    For a gate that gives permits, pass `leases`, its check of leased runs. A gate without `leases`
     is asked about each leased run separately.
     """
     _stages.setdefault(gate, stage)
@@ -164,9 +164,9 @@ def register(gate: Gate, stage: Stage = Stage.TARGET, leases: LeaseGate | None =
 
 
 def ask(asked: Asked) -> Passage | Wait:
-    """Ask every gate; return a passage if all let the step through, otherwise the first Wait.
+    """Ask the gates in order; return a passage if all let the step through, or the first Wait.
 
-    Raises the exception that a gate raises.
+    Raises the exception that a gate raises. After it, or after a Wait, earlier permits are undone.
     """
     permits: list[Permit] = []
     for gate in _gates:

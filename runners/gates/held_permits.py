@@ -1,8 +1,8 @@
-"""Permits of runs that remote runners lease, stored as rows by run and lease token.
+"""Permits of runs that remote runners lease: one row for each lease and gate.
 
 A row is written in the transaction that leases the run, and deleted in the transaction that
-notifies the gate of the step's end. Each permit therefore ends once: with the report, or by the
-duty `permits` after the lease, regardless of how the lease ended.
+notifies the gate of the step's end. Each permit therefore ends once: when the runner reports, or
+when the duty `permits` finds that the lease is over, regardless of how the lease ended.
 """
 
 import logging

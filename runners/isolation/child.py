@@ -1,8 +1,8 @@
 """An isolated process: it runs one step at a time, and reports the engine's own errors.
 
 A process whose step ended normally can run the next suspect, as a child of a prefork pool does. The
-versions and modules that it used stay loaded. If the process dies, the step that it was running is
-the cause.
+versions and modules that it used stay loaded. If the process dies, `run_isolated` decides whether
+the step that it was running is the cause.
 """
 
 import ctypes

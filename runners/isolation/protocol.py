@@ -34,11 +34,11 @@ class SegmentOrder:
 
 @dataclass(frozen=True, slots=True)
 class SegmentReport:
-    """A report on one order: its process began, met an error of the engine, exited, or is `done`.
+    """A report on an order: the process began, met an engine error, exited, or ended its step.
 
     If a signal ended the process, `code` is minus the signal's number. `shortage` is set if the
-    process was killed while memory was short, and shows whether the step used up the memory. A
-    process that has reported `done` continues to run.
+    process was killed while memory was short, and shows whether the step used up the memory. With
+    `done`, the step has ended, and the process continues to run.
     """
 
     number: int

@@ -30,7 +30,7 @@ class Run(models.Model):
     counts the processes that ended while this run alone was executing in them; only these crashes
     lead to a dead letter. A `suspect` run was lost with its process; workers with threads execute
     it in a separate process. `budget_start` is the attempt at which the current retry budget began.
-    `waits_for` (a WaitKind) is set once the run has waited; `progress` is the state of the wait (a
+    `waits_for` (a WaitKind) is the kind of the latest wait; `progress` is the state of the wait (a
     container's counters, an event's name), and `wake` contains the cause that ended the wait.
     """
 

@@ -155,7 +155,7 @@ class StepContext(Protocol):
         """
 
     def publish_event(self, name: str, payload: Any) -> "PublishedEvent":
-        """Publish an event to the workspace, once for all attempts with the same key.
+        """Publish an event to the workspace, once for all attempts with the same `idempotency_key`.
 
         The first event of an attempt is the same event as the first one of the previous attempt,
         and so on. Raises StepError outside an execution, if the payload cannot be stored, or if the
@@ -250,7 +250,7 @@ class StepError(Exception):
 class Bad:
     """A row of a module's table of bad inputs: the problem, a `with` that has it, and the error.
 
-    `says` is a part of the failure's message. A test runs every row, and the API lists the rows. A
+    `says` is a part of the failure's message. A test runs every row; the API lists the errors. A
     row that needs a server (`needs` is a fixture's name) writes its address as `{server}`. A large
     `with` is a function that creates it, because every worker holds the table in memory.
     """
@@ -288,7 +288,7 @@ class Module(Generic[InputsT]):
     `judges_hosts` is for modules that open connections only with the guarded clients (see
     `credential_hosts`). It is `everything` if all inputs are sent only through these clients, and
     `credential` if this is true only of the credential. `addresses` are the keys of `with` that
-    contain the target; `keeps` are the keys that name something on this machine, such as a file. A
+    contain the address; `keeps` are the keys that name something on this machine, such as a file. A
     module that `costs` spends money or tokens (`ctx.cost`): it is rejected once a budget is spent,
     and it is not inline. A class that itself sets `passes_payload` returns the payload that ended
     its wait without reading it; its subclasses get the payload loaded. `circuit_target` describes
@@ -451,7 +451,7 @@ class Module(Generic[InputsT]):
     ) -> Result | Wait:
         """Validate rendered inputs, execute or resume the step, and return the normalised result.
 
-        Raises pydantic's ValidationError for invalid inputs, and the exceptions of `execute`.
+        Raises pydantic's ValidationError for invalid inputs, and errors of `execute` or `woken`.
         """
         if not self._loaded:
             self.load()
@@ -462,7 +462,7 @@ class Module(Generic[InputsT]):
 
 
 def as_result(value: Result | Wait | BaseModel | Mapping[str, Any] | None) -> Result | Wait:
-    """Convert the value that `execute` or `woken` returned to a `Result` or `Wait`.
+    """Convert a return value of `execute` or `woken` into a `Result` or `Wait`.
 
     Raises StepError if the value has another type.
     """

@@ -48,8 +48,8 @@ class Container(Module[Any]):
 class ExpandingContainer(Container):
     """The base class of containers that create the body for the engine at publication.
 
-    Authors write a `body` of tasks, whose templates can use the names of `body_kind`. `expand`
-    creates the task that the engine runs, with further tasks around the author's tasks. The
+    Authors write a `body` of tasks, whose templates can use the names of a `body_kind` body.
+    `expand` creates the task that the engine runs, with more tasks around the author's tasks. The
     author's `credential`, `retry`, `timeoutSeconds` and `queue` apply to a step of the new body.
     """
 

@@ -117,7 +117,7 @@ class Registry:
     def specs(self) -> Mapping[str, ModuleSpec]:
         """Return the descriptions of the modules that can be loaded, keyed by type.
 
-        Each module is described once, when it is looked up.
+        Each module is described once, when it is first looked up.
         """
         with self._lock:
             if self._specs is None:

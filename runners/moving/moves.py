@@ -92,7 +92,7 @@ def move(name: str, target: str, tell: Tell, *, pause_seconds: float = PAUSE_SEC
 
 
 def abort(name: str, tell: Tell) -> None:
-    """Undo a workspace's move before the switch.
+    """Undo a workspace's move before the switch, except for copied accounts, keys and tiers.
 
     Raises MoveRefused if the workspace has no unfinished move, or is already in the target.
     """

@@ -19,7 +19,7 @@ MOST_MESSAGE = 500
 def observed(perform: Perform) -> Perform:
     """Return `perform`, the function that executes claimed runs, with logs and traces added.
 
-    Log lines contain the run's IDs until the task ends.
+    Log lines contain the run's IDs until the Celery task ends.
     """
 
     @wraps(perform)
