@@ -1,8 +1,8 @@
 """Call the API's operations in this process, as the caller of the current request.
 
 Each call is a request to a view: it has the caller's permissions and token scopes, counts against
-the caller's rate limits, sees only rows that the caller may see, and shows masked values. Nothing
-here decides what a caller may do.
+the caller's rate limits, sees only rows that the caller may see, and shows masked values. The views
+decide what a caller may do; this module rejects only writes without `writing`.
 """
 
 import json

@@ -107,7 +107,7 @@ def body_value(response: httpx.Response, body: bytes) -> tuple[Any, str]:
 def storable_json(body: bytes) -> Any:
     """Return the JSON value of a body.
 
-    Raises ValueError or RecursionError for invalid JSON, and PayloadError if it cannot be stored.
+    Raises ValueError or RecursionError for invalid JSON, PayloadError if the value is not storable.
     """
     value = json.loads(body, parse_constant=_refuse_constant)
     if ESCAPED.search(body):

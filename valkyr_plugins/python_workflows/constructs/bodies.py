@@ -106,7 +106,7 @@ class TracedTurns:
 
     @property
     def last(self) -> Any:
-        """Return the outputs of the last iteration, keyed by task, after the loop.
+        """Return the outputs of the last iteration, keyed by task; read them after the loop.
 
         Return None if there were no iterations.
         """
