@@ -42,8 +42,7 @@ class SourceWriter:
     results: dict[TracedTask, str] = field(default_factory=dict)
 
     def body(self, document: Document, depth: int) -> list[str]:
-        """Return the statements of a normalised `{tasks, edges}`, whose scope the caller has
-        opened.
+        """Return the statements of a normalised `{tasks, edges}`, in the scope that is open.
 
         Raises ValueError for a cycle, or for a task that has no form in Python.
         """
