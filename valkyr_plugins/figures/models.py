@@ -1,4 +1,4 @@
-"""Hourly counts of ended executions, stored so that dashboards read few rows."""
+"""Hourly counts of executions, stored so that dashboards read few rows."""
 
 from django.db import models
 

@@ -51,8 +51,8 @@ class ApiAnswer:
 class InProcessApi:
     """The API, called as one user.
 
-    `token` is the caller's token, and `actor` is for the audit trail. This API only reads, so that
-    a tool cannot write by mistake; `writing` returns an API that also writes.
+    `token` is the caller's token, and `actor` is for the audit trail. Without `writes`, the API
+    only reads, so that a tool cannot write by mistake; `writing` returns an API that also writes.
     """
 
     user: User

@@ -134,8 +134,8 @@ class Call:
     `content` contains httpx's arguments for a body (`content`, `data`, `files`). Headers are sent
     unchanged, and the query without null values. Authorization comes from the step's credential
     unless `signs_in` is off. With `keyed`, the Idempotency-Key is sent; with None, it is sent if
-    the method changes something. `digest` is for Digest authentication (RFC 7616). `shown` replaces
-    the address in messages if the address itself is secret.
+    the method changes something. With `digest`, the credential is for Digest authentication (RFC
+    7616). `shown` replaces the address in messages if the address itself is secret.
     """
 
     method: str
