@@ -52,7 +52,7 @@ class StepTable:
 def newest(workflow_id: UUID, since: datetime) -> list[UUID]:
     """Return the IDs of a workflow's newest finished executions, created since a time; at most 200.
 
-    The query uses the index of the list of executions.
+    Test runs are omitted.
     """
     rows = WorkflowExecution.objects.filter(
         workflow_id=workflow_id, created_at__gte=since, state__in=sorted(FINAL)

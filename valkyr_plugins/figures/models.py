@@ -1,4 +1,4 @@
-"""Hourly counts of ended executions, stored so that dashboards read few rows."""
+"""Hourly counts of executions, stored so that dashboards read few rows."""
 
 from django.db import models
 
@@ -12,7 +12,7 @@ class ExecutionHour(models.Model):
     `workflow` is empty in a workspace's total; `workflow` and `workspace` are empty in the
     installation's total. `created` counts the executions created in the hour. `succeeded`,
     `failed`, `timed_out` and `cancelled` count the executions that ended in the hour, as of the
-    last count. An execution that continues after a failure is counted again when it ends again.
+    last count. An execution that continues after a failure can be counted again when it ends again.
     `durations` (from start to end) and `dispatches` (how long attempts waited for a worker,
     sampled) are histograms. They map a bucket of `valkyr_plugins.figures.tally` to a number. Only
     `valkyr_plugins.figures.rollup` writes these rows.

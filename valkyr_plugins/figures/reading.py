@@ -116,7 +116,7 @@ LIVE_HOURS = 3
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """A tally for each slot, and the sum over the slots of `part`, or over all.
+    """A tally for each slot, and `total`, the sum over the slots of `part`, or over all slots.
 
     `before` is the sum of the previous period. `capped` is true if five minutes reached the maximum
     number of executions that are counted, so that numbers may be too low. `uncounted` is the number

@@ -92,7 +92,7 @@ class Spent:
 
 
 def spent_of(workspace_id: UUID, user_id: Any, *, killing: bool = False) -> Spent | None:
-    """Return the spent budget of the workspace or user that resets last or never, or None.
+    """Return the spent budget of workspace or user that resets last or never; None without one.
 
     With `killing`, only budgets with a kill switch count. Uses one query.
     """
@@ -169,8 +169,8 @@ SECONDS = 0.7  # this sweep comes every second
 def unfinished(spent: Spent, most: int) -> Sequence[UUID]:
     """Return the IDs of at most `most` unfinished root executions of the spender.
 
-    Running executions are first. Executions that are being undone are omitted, because they end
-    automatically.
+    Running and paused executions are first. Executions that are being undone are omitted, because
+    they end automatically.
     """
     rows = WorkflowExecution.objects.filter(
         workspace_id=spent.workspace_id, parent__isnull=True, compensation=""

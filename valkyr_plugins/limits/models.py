@@ -101,7 +101,7 @@ class CostEntry(models.Model):
     """The spending of one attempt of a step on one model or service, stored with its result.
 
     `user` is the principal that started the execution (or its root). `amount` is in `currency`.
-    Entries are kept longer than executions, so `execution` may be deleted.
+    Entries can be kept longer than executions, so `execution` may be deleted.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

@@ -23,10 +23,10 @@ from valkyr_plugins.limits.models import Resource
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """A step that wants to run: its owner, its type, and how long it may hold a slot.
+    """A step that wants to run: `user_id` is the principal of its execution.
 
-    `token` is the token of the run's lease. `model` is the language model that the step's inputs
-    name, or empty. `seconds` is how long, from now, the step may hold a slot.
+    `token` is the run's lease token. `costs` says whether token quotas can apply. `model` is the
+    language model that the inputs name, or empty. A slot may be held for `seconds` from now.
     """
 
     workspace_id: UUID
@@ -93,7 +93,7 @@ class _Rule:
 
 
 def take_all(askings: Sequence[Asking]) -> list[StepQuotaUse | Over | None]:
-    """Take the slots and counts of each step, all or nothing; earlier steps in the list come first.
+    """Take for each step all its slots and counts, or none; earlier steps in the list come first.
 
     Return for each step what it took, the quota that is used up, or None if no quota applies. The
     number of queries does not depend on the number of steps.

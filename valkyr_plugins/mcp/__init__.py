@@ -1,4 +1,4 @@
-"""An MCP server for agents. Agents can read, and propose changes that users approve.
+"""An MCP server for agents. They can read, and propose changes, which users approve by default.
 
 `endpoint.py` receives a request, `transport.py` passes it to the official SDK, `server.py` answers
 with `tools/`. `in_process.py` calls the API's own operations, so that the same permissions, limits

@@ -1,8 +1,8 @@
 """Call the API's operations in this process, as the caller of the current request.
 
 Each call is a request to a view: it has the caller's permissions and token scopes, counts against
-the caller's rate limits, sees only rows that the caller may see, and shows masked values. Nothing
-here decides what a caller may do.
+the caller's rate limits, sees only rows that the caller may see, and shows masked values. The views
+decide what a caller may do; this module rejects only writes without `writing`.
 """
 
 import json
@@ -51,8 +51,8 @@ class ApiAnswer:
 class InProcessApi:
     """The API, called as one user.
 
-    `token` is the caller's token, and `actor` is for the audit trail. This API only reads, so that
-    a tool cannot write by mistake; `writing` returns an API that also writes.
+    `token` is the caller's token, and `actor` is for the audit trail. Without `writes`, the API
+    only reads, so that a tool cannot write by mistake; `writing` returns an API that also writes.
     """
 
     user: User

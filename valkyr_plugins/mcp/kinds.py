@@ -1,4 +1,4 @@
-"""The kinds of proposals; the API's operations check, preview and apply each kind.
+"""The kinds of proposals: how each kind is checked, previewed and applied.
 
 The user who approves is the caller of the operations that apply a proposal. So a proposal can do
 only what this user may do, and the agent needs only the permission to see the object.
@@ -52,10 +52,10 @@ class Basis:
 class ProposedChange:
     """One kind of proposal.
 
-    `look` finds the object with the agent's permissions; `preview` shows what would happen. `apply`
-    makes the change and returns its result, unless the state that the agent saw has changed. Each
-    can raise ApiRefused. A `preview` only reads: it runs in a transaction that cannot write.
-    `needs` returns the power that the change requires.
+    `look` finds the object with the agent's permissions; `preview` shows what would happen, in a
+    transaction that cannot write. `apply` makes the change and returns its result; if the state
+    that the agent saw is recorded and has changed, `apply` rejects the change. All three can raise
+    ApiRefused. `needs` returns the action or permission that the change requires.
     """
 
     look: Callable[[InProcessApi, Facts], ProposedObject]

@@ -101,7 +101,7 @@ class Proposal(models.Model):
 
 
 class WorkflowTool(models.Model):
-    """A workflow that the MCP server offers as a tool, with its input schema.
+    """A workflow that the MCP server offers as a tool.
 
     Without `direct`, a call creates a proposal to start an execution. With `direct`, a token with
     the scope `trigger` starts the execution.

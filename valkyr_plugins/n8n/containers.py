@@ -1,6 +1,6 @@
 """Create the containers of an imported workflow.
 
-Nodes that n8n runs once for each item, and n8n's loops, become bodies of `flow.map` tasks.
+Nodes that n8n runs once per item of a list, and n8n's loops, become bodies of `flow.map` tasks.
 """
 
 from dataclasses import dataclass

@@ -168,7 +168,7 @@ class _Conversion:
     def _lead(self, starts: list[tuple[Node, NodePort]]) -> None:
         """Connect the triggers to the first tasks.
 
-        Triggers with different targets get a placeholder, which blocks publishing.
+        Triggers with different targets share a placeholder, which blocks publishing.
         """
         links: dict[str, list[NodeLink]] = {}
         for link in self.export.links:

@@ -33,9 +33,9 @@ class LinkGraph:
 
 
 def graph_of(export: Export, flowing: Sequence[str]) -> LinkGraph:
-    """Return the graph of the nodes that pass data on, without helpers such as models and tools.
+    """Return the graph of the nodes in `flowing`, which pass data on, and the helpers of each node.
 
-    A link back leads towards the triggers, so nodes after triggers are visited first.
+    Nodes after triggers are visited first, so the cut links lead back towards the triggers.
     """
     names = set(flowing)
     ends = [link.target for link in export.links if link.source not in names]

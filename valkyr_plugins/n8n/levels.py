@@ -14,9 +14,9 @@ Branch = Mapping[str, frozenset[str]]  # the outcomes, by gates, on which someth
 
 @dataclass(frozen=True, slots=True)
 class NodePort:
-    """The start of a link: a task and its outcomes; at a body's start, there is no task.
+    """The start of a link: a task and its outcomes; at the start of a level, there is no task.
 
-    The link's target receives `shape`, and runs only if the tasks in `branch` had those outcomes.
+    The target receives `shape`. It runs only if each task in `branch` had an outcome listed there.
     """
 
     task: str

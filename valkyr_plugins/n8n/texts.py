@@ -78,7 +78,7 @@ def _end(text: str, position: int) -> int:
 
 
 class Texts:
-    """Converts values for one node; `unfinished` counts the untranslated expressions."""
+    """Converts values for one node; `unfinished` counts the parts that a user must complete."""
 
     def __init__(self, sight: Sight) -> None:
         self.sight = sight

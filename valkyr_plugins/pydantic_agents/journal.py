@@ -1,8 +1,8 @@
-"""The journal of an agent inside a step: it returns recorded results and makes new calls.
+"""The journal of a step's agents: it returns recorded results, and records those of new calls.
 
-Calls are numbered in the order in which the agent makes them. This order is always the same,
-because an agent's tools run one after another. A number is recorded once. If two processes make the
-same call, because one of them lost its lease, both continue with the result recorded first.
+Calls are numbered in their order, which is always the same, because an agent's tools run one after
+another. A number is recorded once. If two processes make the same call, because one of them lost
+its lease, both continue with the result recorded first.
 """
 
 import json
@@ -138,7 +138,7 @@ def current() -> Journal | None:
 def durable(ctx: StepContext) -> Iterator[None]:
     """Record the calls of agents that run in the block, for the step of this context.
 
-    Raises StepError for a provider's error, so that overload is retried and a wrong key is not.
+    Raises StepError for a provider's HTTP error: overload is retried, and a wrong key is not.
     """
     token = _current.set(Journal(ctx))
     try:

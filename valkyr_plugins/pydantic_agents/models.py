@@ -10,7 +10,7 @@ from executions.public.sealing import SealedObject
 
 
 class AgentUnit(models.Model):
-    """One recorded call that an agent makes inside a step: to a model, a tool, or an MCP server.
+    """One recorded call that an agent made inside a step, for example of a model or a tool.
 
     `key` is the step's idempotency key, the same for all its attempts; `number` counts the calls. A
     recorded call never changes. The database itself deletes a call with its execution. So the

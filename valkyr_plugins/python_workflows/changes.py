@@ -24,9 +24,9 @@ class PlannedChange:
 
 
 def planned() -> list[PlannedChange]:
-    """Return the change, possibly none, that publishing would make to each workflow; write nothing.
+    """Return the change that publishing would make to each workflow, and the removed workflows.
 
-    Raises the errors of `publish_all`.
+    Writes nothing. Raises the errors of `publish_all`.
     """
     plan = plan_all()
     return [*_of_declared(plan, plan.current), *_removed()]

@@ -30,8 +30,8 @@ def publish_all() -> dict[str, CodeVersion]:
     """Publish every declared workflow whose content changed; return all versions, keyed by slug.
 
     Uses one query if nothing changed. All workflows are checked before any is written. Raises
-    UnpublishableError for the first workflow with problems, and SlugTaken if a workflow of a user,
-    or of other code, has the slug.
+    UnpublishableError for an invalid workflow or two workflows with one name, and SlugTaken if a
+    workflow of a user, or of other code, has the slug.
     """
     return _published(DECLARED)
 

@@ -120,7 +120,7 @@ def _value(docstring: str) -> str:
 def _signature(function: Callable[..., Any], name: str) -> tuple[str, list[str], str]:
     """Return a function's name, arguments and result, as in its source.
 
-    The name of a context manager begins with `with`. The overload with the most parameters is used.
+    The names of generators (context managers) begin with `with`. The longest overload is used.
     """
     overloads = get_overloads(function) or [function]
     chosen = max(overloads, key=lambda one: len(inspect.signature(one).parameters))

@@ -81,7 +81,7 @@ class JavascriptCode(Module[JavascriptCodeInputs]):
     has no access to files, the network or modules. QuickJS runs the function in a separate process,
     in the sandbox of `python.code`. The function's time, memory, recursion, output and result are
     limited, and each run begins with new objects. The time zone is UTC. An exception fails the step
-    permanently; the error names the line.
+    permanently; for an `Error`, the message names the line.
 
     The module is disabled unless an administrator sets `VALKYR_JAVASCRIPT_CODE`. It accepts no
     secrets, because code could return them in a form that Valkyr does not recognise.

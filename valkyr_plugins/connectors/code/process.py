@@ -30,9 +30,9 @@ class ProcessExit:
 
 
 def run(request: dict[str, Any], ctx: StepContext, engine: str = "") -> ProcessExit:
-    """Run the code for at most `request["seconds"]`. Raises StepError on a timeout or cancellation.
+    """Run the code for at most `request["seconds"]` or the step's timeout. Raises StepError.
 
-    `engine` is the library of the code's language, if that is not Python.
+    `engine` is the path of the library that runs the code's language; "" for Python.
     """
     sandbox = chosen(engine)
     until = time.monotonic() + min(request["seconds"], ctx.remaining())

@@ -154,9 +154,9 @@ class AggregateOutputs(ModuleOutputs):
 class Aggregate(PureModule):
     """Groups rows by fields and computes counts, sums, averages, extremes and lists.
 
-    In sums, averages and extremes, texts that are numbers, as in CSV files, count as numbers. Sums
-    are calculated with 60 decimal digits; a value that is not a number fails the step. To combine
-    the results of batches, add up their sums and counts with `sum`.
+    In sums and averages, numeric texts (as in CSV files) count as numbers; other values fail the
+    step. Extremes compare numbers if all values are numeric, otherwise texts. Sums are calculated
+    with 60 digits. To combine the results of batches, add up their sums and counts with `sum`.
     """
 
     type = "data.aggregate"

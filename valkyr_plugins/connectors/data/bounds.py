@@ -14,9 +14,9 @@ MAX_ROWS = 100_000
 
 
 def checked_text(text: str, what: str) -> str:
-    """Return the text. Raises StepError, which names `what`, if it is too long or invalid.
+    """Return the text. Raises StepError, which names `what`, for over 5 MiB or a lone surrogate.
 
-    A lone surrogate (half of a pair, as in U+D800) cannot be written in UTF-8.
+    UTF-8 cannot encode a lone surrogate: half of a pair, as in U+D800.
     """
     try:
         size = len(text) if text.isascii() else len(text.encode())
@@ -44,7 +44,7 @@ def without_nul(text: str, what: str) -> str:
 def weight(value: Any, most: int = MAX_BYTES) -> int:
     """Return a lower bound for the bytes of a value's compact JSON; stop soon after `most`.
 
-    Each reference to the same list counts, because the JSON contains the list each time.
+    A list or object counts once per reference to it, because the JSON contains it each time.
     """
     total, waiting = 0, [value]
     while waiting and total <= most:

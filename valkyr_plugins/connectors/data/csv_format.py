@@ -71,7 +71,7 @@ class CsvForm(ModuleInputs):
 
 
 def sniffed(lines: Iterable[str], quote: str) -> str:
-    """Return the delimiter that splits each of the first records into the same number of fields.
+    """Return the delimiter that splits the records in the first 20 lines into equally many fields.
 
     If several delimiters do, return the one that yields the most fields. Return a comma if no
     delimiter separates any fields.
@@ -98,7 +98,7 @@ def _width(lines: list[str], delimiter: str, quote: str) -> int:
 
 @contextmanager
 def opened(path: str) -> Iterator[tuple[BinaryIO, str]]:
-    """Open a file; yield it with a mark that changes when the file changes. Raises StepError.
+    """Open a file; yield it with a mark of its size and modification time. Raises StepError.
 
     If another process replaces the file, the open file still has the old content.
     """
@@ -143,8 +143,8 @@ def text_lines(text: str) -> Iterator[str]:
 class FileLines:
     """Yields the decoded lines of a file between two byte offsets, or from an offset to the end.
 
-    `offset` is the next line's position in bytes; `number` is that of the last line read. Raises
-    StepError for invalid text.
+    `offset` is the byte offset of the next line, and `number` is the number of the last line read.
+    Raises StepError for invalid text and for lines of more than 1 MiB.
     """
 
     def __init__(
@@ -220,7 +220,7 @@ Record = tuple[int, list[str]]
 def records(lines: Iterable[str], delimiter: str, quote: str, before: int = 0) -> Iterator[Record]:
     """Yield the non-empty records, each with the number of its last line. Raises StepError.
 
-    `before` is the number of lines of the file that were read earlier. A field has at most
+    `before` is the number of lines in the file before `lines`. A field has at most
     `csv.field_size_limit()` characters (131,072), a limit of the whole process.
     """
     reader = csv.reader(lines, delimiter=delimiter, quotechar=quote, strict=True)
@@ -247,7 +247,7 @@ def _reason(error: csv.Error) -> str:
 def columns_of(header: bool | list[str], found: Iterator[Record]) -> list[str]:
     """Return the column names, from the first record or `header`; [] if `header` is false.
 
-    Raises StepError for a repeated name.
+    With `header` true and no records, return []. Raises StepError for a repeated name.
     """
     if header is False:
         return []

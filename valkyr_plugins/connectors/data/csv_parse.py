@@ -118,8 +118,8 @@ class CsvParse(Module[CsvParseInputs]):
 
     A step yields at most 5 MiB of rows. For a larger file, set `path` or `stored`, and `batchSize`:
     the step returns batches, and `flow.map` runs a second `data.csv_parse` for each batch with
-    `batch: "{{ item }}"`. The first step reads the file once and keeps only one row in memory. If
-    the file changes in between, its batches fail.
+    `batch: "{{ item }}"`. The first step keeps only one row in memory. If the file changes before a
+    batch is read, that batch fails.
     """
 
     type = "data.csv_parse"

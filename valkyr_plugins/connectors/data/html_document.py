@@ -173,7 +173,7 @@ class Document:
     def find(self, selector: str, within: "LexborNode") -> "list[LexborNode]":
         """Return the descendants of `within` that match the selector, in document order.
 
-        The root counts as its own descendant, so that `html` matches it.
+        The root counts as its own descendant: `html` matches it. Raises StepError or ValueError.
         """
         alternatives = taken_apart(selector)
         found = [self._follow(parts, within) for parts in alternatives]

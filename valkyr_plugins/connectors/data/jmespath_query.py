@@ -32,8 +32,8 @@ Query = Callable[..., Any]
 def compiled(expression: str) -> Query:
     """Return a function that applies an expression to data. Raises ValueError for invalid JMESPath.
 
-    The function accepts the data and, optionally, `most`. It raises StepError if the expression
-    does not fit the data, or the result exceeds `most` bytes of JSON (None: no limit).
+    The function also accepts `most`, the maximum bytes of the result's JSON (None: no maximum). It
+    raises StepError if the expression does not fit the data, or if a value becomes too large.
     """
     if len(expression) > MAX_EXPRESSION:
         raise ValueError(f"an expression has at most {MAX_EXPRESSION:,} characters")

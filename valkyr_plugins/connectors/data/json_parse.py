@@ -155,7 +155,7 @@ def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _require_text(data: Any) -> None:
-    """Raise StepError if the data contains NUL or a lone surrogate.
+    """Raise StepError if the data contains NUL or a lone surrogate, or is too large.
 
     Each pair of surrogates has already become one character.
     """

@@ -29,7 +29,7 @@ Getter = Callable[[Any], Any]
 def getter(field: str) -> Getter:
     """Return a function that reads a field of a row (None if it is missing). Raises ValueError.
 
-    Keys and paths have JMESPath's meaning, but are read without its engine, which is slower.
+    Keys and paths are read without JMESPath's slow engine. Other expressions can raise StepError.
     """
     if not PATH.fullmatch(field):
         return compiled(field)

@@ -156,9 +156,9 @@ def _problems(data: Any, schema: Any, evaluations: int) -> list[dict[str, str]]:
 
 
 def require_schema(schema: Any, evaluations: int = STEP) -> None:
-    """Raise ValueError unless the value is a JSON Schema whose patterns can be matched.
+    """Raise ValueError unless the value is a JSON Schema whose patterns are supported.
 
-    While a definition is checked, the definition's budget is used instead of `evaluations`.
+    `evaluations` limits the work, unless a definition is being checked, which has its own budget.
     """
     try:
         text = json.dumps(schema)

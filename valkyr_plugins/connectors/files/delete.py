@@ -41,7 +41,7 @@ class FileDeleteOutputs(ModuleOutputs):
 class FileDelete(Module[FileDeleteInputs]):
     """Deletes one file below the files folder, or one object in S3.
 
-    In a versioned bucket, older versions remain. Paths in S3 need a credential of type s3.
+    A versioned bucket keeps the object's versions. Paths in S3 need a credential of type s3.
     """
 
     type = "file.delete"

@@ -1,7 +1,7 @@
-"""Stores that fsspec opens, other than the files folder and S3, if an administrator allows them.
+"""Stores other than the files folder and S3, opened with fsspec, if an administrator allows them.
 
-They are opened with fsspec's defaults: from the URL and the worker's environment. The addresses
-that they connect to are not checked, so a workspace with egress rules cannot use them.
+fsspec reads its options from the URL and the worker's environment. The addresses that the stores
+connect to are not checked, so a workspace with egress rules cannot use these stores.
 """
 
 from collections.abc import Iterator

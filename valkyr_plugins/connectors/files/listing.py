@@ -124,7 +124,7 @@ class FileListOutputs(ModuleOutputs):
 
 
 class FileList(Module[FileListInputs]):
-    """Lists files below the files folder, or objects in S3, with their sizes and times.
+    """Lists files and folders below the files folder, or in S3, with their sizes and times.
 
     Symbolic links are omitted. Paths in S3 need a credential of type s3, except for public objects.
     """

@@ -1,7 +1,7 @@
 """The only local folder that file steps may use, and the functions that open files below it.
 
-Paths are opened folder by folder without following symbolic links. So neither `..` nor a link, even
-one created during the access, leads outside.
+Paths with `..` are rejected. Folders are opened one by one without following symbolic links, so no
+link leads outside, even if it is created during the access.
 """
 
 import errno
@@ -28,7 +28,7 @@ class FileMissing(StepError):
 def path_parts(path: str) -> list[str]:
     """Return the folders and the name of a path below the root.
 
-    Raises StepError for a path that is empty, leads outside, or contains a backslash or NUL.
+    Raises StepError for a path that is empty or absolute, or contains `..`, a backslash or NUL.
     """
     parts = [part for part in path.split("/") if part not in ("", ".")]
     if path.startswith("/") or ".." in parts or "\x00" in path or "\\" in path:

@@ -30,7 +30,7 @@ LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 class SmtpServer:
     """An SMTP server; `tls` says when encryption begins.
 
-    `starttls` encrypts if the server offers encryption, which is required if `needs_tls` is true.
+    With `starttls`, encryption begins if the server offers it; with `needs_tls`, the server must.
     `trusted` means that an administrator named the server; it may be in a private network.
     """
 
@@ -54,7 +54,7 @@ def destination(credential: Mapping[str, str] | None = None) -> SmtpServer | Pat
     """Return the credential's SMTP server or, without a credential, the configured destination.
 
     An administrator configures a server or a folder. Raises StepError if the configuration is
-    missing or wrong.
+    missing, or if a URL is invalid.
     """
     if credential is not None:
         return _server(credential.get("url", ""), "the credential's url", trusted=False)
@@ -148,7 +148,7 @@ def deliver(
     """Send the message, or write it into the folder.
 
     Each network operation must end within `seconds`. Return the rejected recipients with reasons.
-    Raises StepError if the server cannot be reached, or rejects the message or all recipients.
+    Raises StepError if the delivery to a server fails for all recipients.
     """
     if isinstance(to, Path):
         _lay_down(message, to)

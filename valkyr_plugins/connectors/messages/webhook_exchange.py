@@ -22,7 +22,7 @@ SHORTEST_KEY = 16  # bytes
 def keys(secret: str) -> list[bytes]:
     """Return the keys of a secret: one for each `whsec_…` part, or one for a plain-text secret.
 
-    Spaces separate the parts. Raises StepError for an invalid part.
+    Spaces separate the parts. Raises StepError for invalid Base64, or a key of less than 16 bytes.
     """
     return [_key(part) for part in (secret.split() if secret.startswith(PREFIX) else [secret])]
 

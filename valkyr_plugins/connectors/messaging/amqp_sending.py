@@ -20,10 +20,10 @@ PERSISTENT, TRANSIENT = 2, 1
 
 
 def send(broker: Broker, message: BrokerMessage, seconds: float) -> BrokerReceipt:
-    """Send the message within `seconds`, including the broker's confirmation.
+    """Send the message, and wait for the broker's confirmation. Raises StepError.
 
-    A message that reaches no queue is an error, although the broker would drop it silently. Raises
-    StepError.
+    Each network operation must end within `seconds`. A message that reaches no queue is an error,
+    although the broker would drop it silently.
     """
     failure: Exception = OSError("it has no address")
     until = time.monotonic() + seconds

@@ -56,9 +56,9 @@ class EventPublish(Module[EventPublishInputs]):
 
     The event starts every workflow that has a matching event trigger, and wakes every step that
     waits for the event. The event is published once, however often the step is retried. The step
-    does not wait for the started workflows; to wait, use `flow.subworkflow`. If a quota or an
-    invalid payload prevents a trigger from starting a workflow, the step does not fail: `refused`
-    lists the trigger.
+    does not wait for the started workflows; to wait, use `flow.subworkflow`. If a trigger cannot
+    start a workflow, for example because of a quota or an invalid payload, the step does not fail:
+    `refused` lists the trigger.
 
     An event can start a workflow that publishes the next event. So that a workflow cannot trigger
     itself endlessly, the step fails if its event would be the eleventh in such a chain.

@@ -1,6 +1,6 @@
-"""The addresses that an HTTP step may reach: the public internet, and allowed ranges.
+"""The addresses that network steps may reach: the public internet, and allowed ranges.
 
-Each address is checked just before a connection; this module never checks names.
+The callers check each address just before they connect; this module never checks names.
 """
 
 import socket

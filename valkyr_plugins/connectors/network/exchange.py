@@ -1,7 +1,7 @@
 """One HTTP exchange of a step: request, redirects, response, and the meaning of its status.
 
-The HTTP modules share this exchange. So the guarded client, the deadline, the check of the body's
-size and the classes of failures are the same for all.
+The HTTP modules share this exchange. So the guarded client, the deadline and the classes of
+failures are the same for all.
 """
 
 import base64
@@ -51,8 +51,8 @@ def followed(
 ) -> Iterator[httpx.Response]:
     """Follow redirects; yield the final response before its body is read.
 
-    `private` contains the lower-case names of headers for the first origin only. With `guarded`, no
-    body goes to another origin. Raises StepError.
+    `private` contains the lower-case names of headers that, unless harmless, another origin does
+    not get. With `guarded`, no body goes to another origin. Raises StepError.
     """
     for _ in range(MAX_REDIRECTS + 1):
         response = _sent(request, digest)
@@ -134,8 +134,8 @@ class Call:
     `content` contains httpx's arguments for a body (`content`, `data`, `files`). Headers are sent
     unchanged, and the query without null values. Authorization comes from the step's credential
     unless `signs_in` is off. With `keyed`, the Idempotency-Key is sent; with None, it is sent if
-    the method changes something. `digest` is for Digest authentication (RFC 7616). `shown` replaces
-    the address in messages if the address itself is secret.
+    the method changes something. With `digest`, the credential is for Digest authentication (RFC
+    7616). `shown` replaces the address in messages if the address itself is secret.
     """
 
     method: str

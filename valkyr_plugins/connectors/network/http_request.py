@@ -219,10 +219,10 @@ class HttpRequest(Module[HttpRequestInputs]):
     """Sends an HTTP request and returns the response.
 
     A status of 400 or more fails the step, unless `acceptStatus` lists it; 408, 425, 429 and 5xx
-    are retried, after the response's Retry-After. After a crash, a request may be sent twice, with
-    the same Idempotency-Key. A credential of type bearer or basic becomes the Authorization header,
-    which is not sent to another origin after a redirect. Private and special addresses are rejected
-    unless an administrator allows their range.
+    are retried, after the response's Retry-After. After a crash, a request may be sent twice; POST,
+    PUT, PATCH and DELETE then repeat the Idempotency-Key. A credential of type bearer or basic
+    becomes the Authorization header, which is not sent to another origin after a redirect. Private
+    and special addresses are rejected unless an administrator allows their range.
     """
 
     type = "http.request"

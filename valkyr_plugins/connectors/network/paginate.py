@@ -151,11 +151,11 @@ class HttpPaginateOutputs(ModuleOutputs):
 class HttpPaginate(Module[HttpPaginateInputs]):
     """Reads a JSON API page by page and returns the items of all pages.
 
-    Reading ends with the last page or at a limit. The step fails at a limit with `atLimit: fail`,
-    and if a next page was already read. After a transient error, the step is retried. The step
-    keeps the first pages whose items together fit in 48 KiB, and the next attempt continues after
-    them. To lose less work, read a few pages per step (`maxPages`) in a loop, and pass `next` to
-    `start`. The credential and headers such as API keys are sent only to the origin of `url`.
+    Reading ends with the last page or at a limit; with `atLimit: fail`, a limit fails the step. The
+    step also fails if the next page was already read. The first pages whose items together fit in
+    48 KiB are kept: after a transient error, the next attempt continues after them. To lose less
+    work, read a few pages per step (`maxPages`) in a loop, and pass `next` to `start`. The
+    credential and headers such as API keys are sent only to the origin of `url`.
     """
 
     type = "http.paginate"

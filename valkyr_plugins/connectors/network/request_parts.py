@@ -121,7 +121,7 @@ def http_url(url: str) -> str:
 def target(url: str, word: str = "http.request") -> str:
     """Return the target for a circuit: `word:host`, with the port unless it is the default.
 
-    Steps of several types that call one host share its circuit, because they all fail when the host
+    Step types with the same `word` share the circuit of a host: all their steps fail if the host
     fails.
     """
     parts = urlsplit(url)

@@ -59,7 +59,7 @@ def read_body(response: httpx.Response, limit: int) -> bytes:
 def unpacked(response: httpx.Response, limit: int) -> Iterator[bytes]:
     """Yield the unpacked body in pieces. Raises ResponseTooLarge above `limit` bytes.
 
-    A piece of a compressed body has at most PIECE_BYTES, so that it cannot fill the memory.
+    Raises StepError for a damaged body. A piece of a compressed body has at most PIECE_BYTES.
     """
     left, unpacker = limit, _unpacker(response)
     for chunk in response.iter_raw():
@@ -107,7 +107,7 @@ def body_value(response: httpx.Response, body: bytes) -> tuple[Any, str]:
 def storable_json(body: bytes) -> Any:
     """Return the JSON value of a body.
 
-    Raises ValueError, RecursionError or PayloadError if it is invalid or cannot be stored.
+    Raises ValueError or RecursionError for invalid JSON, PayloadError if the value is not storable.
     """
     value = json.loads(body, parse_constant=_refuse_constant)
     if ESCAPED.search(body):
@@ -227,7 +227,7 @@ def require_accepted(
 def refused(response: httpx.Response, body: bytes, name: str, why: str = "") -> StepError:
     """Return the StepError for a status of 400 or more.
 
-    `body` is the start of the response's body; `why`, if given, is added to the message.
+    Its details contain the first 2,000 bytes of `body`; `why`, if given, is added to the message.
     """
     status = response.status_code
     said = f"{name} answered {status} {_phrase(status)}".rstrip()

@@ -84,9 +84,9 @@ class RssReadOutputs(ModuleOutputs):
 class RssRead(Module[RssReadInputs]):
     """Reads an RSS, Atom or RDF feed.
 
-    With the `etag` or `modified` of the last read, an unchanged feed is not sent again. HTML in the
-    entries is sanitised: scripts, styles, forms and handlers are removed. External parts are never
-    fetched, and XML entities that contain other entities are not expanded.
+    With the `etag` or `modified` of the last read, the server need not send an unchanged feed
+    again. HTML in the entries is sanitised: scripts, styles, forms and handlers are removed.
+    External parts are never fetched, and XML entities that contain other entities are not expanded.
     """
 
     type = "rss.read"

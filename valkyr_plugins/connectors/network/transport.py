@@ -1,8 +1,8 @@
 """Connections of HTTP steps, which go only to addresses that were checked.
 
-A name is resolved once, each address is checked, and the socket is opened to an address that
-passed. The name itself stays in the Host header and in TLS. Every read and write ends at the
-request's deadline, however slowly the server sends.
+For a new connection, a name is resolved once, each address is checked, and the socket is opened to
+an address that passed. The name itself stays in the Host header and in TLS. Every read and write
+ends at the request's deadline, however slowly the server sends.
 """
 
 import os

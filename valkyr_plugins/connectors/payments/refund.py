@@ -65,8 +65,8 @@ class RefundOutputs(ModuleOutputs):
 class Refund(StripeModule[RefundInputs]):
     """Refunds a payment at Stripe, in full or in part.
 
-    Each attempt sends the step's idempotency key, so Stripe refunds the money once. Stripe rejects
-    a refund of more than the amount not yet refunded, and the step fails permanently.
+    Each attempt sends the step's idempotency key, so Stripe refunds the money once. If the amount
+    exceeds the unrefunded part of the payment, Stripe rejects it, and the step fails permanently.
     """
 
     type = "stripe.refund"

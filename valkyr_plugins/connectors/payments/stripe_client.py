@@ -1,7 +1,7 @@
 """Stripe's own client over guarded connections, and the conversion of its errors.
 
-Each request is sent once, ends just before the step's deadline, and accepts a response of at most 5
-MiB. The library builds the requests and parses the errors; the engine retries.
+Each request is sent once, must end just before the step's deadline, and accepts a response of at
+most 5 MiB. The library builds the requests and parses the errors; the engine retries.
 """
 
 import os

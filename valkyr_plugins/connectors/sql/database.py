@@ -28,7 +28,7 @@ LOOPBACK = "127.0.0.1"
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """The parsed URL of a credential, with libpq's `options` and the allowed address ranges."""
+    """The parsed URL of a credential; `ranges` are the egress rules' address ranges, () if none."""
 
     host: str
     port: int

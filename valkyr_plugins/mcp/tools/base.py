@@ -56,9 +56,9 @@ Run = Callable[[ToolCaller, Any], Any]
 class AgentTool:
     """One tool. It is offered if the installation has `route`; a plugin may be missing.
 
-    Tools with `writes` create a proposal; `destructive` tools propose changes that cannot be
-    undone. Tools with `stores` store their results, but change no other object. Results of
-    `untrusted` tools can contain values from other systems.
+    Tools with `writes` propose a change; for a token with the scope `unattended`, they apply it.
+    The changes of `destructive` tools cannot be undone. Tools with `stores` store their results,
+    but change nothing else. Results of `untrusted` tools can contain values from other systems.
     """
 
     name: str

@@ -37,7 +37,7 @@ def agent_tasks(
     """Return the task of the first message, the loop's task, and the answer's expression.
 
     The loop's body calls the model. If the model requests tools, a map runs them. The model's
-    answer and the tools' results are added to the conversation of the next iteration.
+    answer and the tools' results are added to the conversation of the next iteration. Raises Left.
     """
     x, y = work.node.x, work.node.y
     first, ask, calls, talk = (work.also(word) for word in ("prompt", "ask", "calls", "talk"))

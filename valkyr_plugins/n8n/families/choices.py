@@ -170,7 +170,7 @@ def filter_(work: NodeWork) -> Made:
 def switch(work: NodeWork) -> Made:
     """Make a `flow.switch` task over a value that all cases compare, or over the first true case.
 
-    In the mode `expression`, the value is the number of an output.
+    In the mode `expression`, the value is the number of an output. Raises Left for invalid rules.
     """
     if work.word("mode") == "expression":
         return _by_number(work)

@@ -46,7 +46,7 @@ def _made(work: NodeWork, statement: str, params: dict[str, Any], *, reads: bool
 
 
 def _statement(work: NodeWork, raw: str) -> tuple[str, dict[str, Any]]:
-    """Return the statement, with one parameter per expression.
+    """Return the statement and its parameters, one for each expression and each replacement.
 
     Raises Left if an expression cannot be a parameter, braces remain, or a replacement is missing.
     """
@@ -72,7 +72,7 @@ def _statement(work: NodeWork, raw: str) -> tuple[str, dict[str, Any]]:
 
 
 def _replaced(work: NodeWork, text: str, params: dict[str, Any]) -> str:
-    """Replace `$1`, `$2`, … with parameters whose values are the node's replacements.
+    """Replace `$1`, `$2`, … with parameters, and add the node's replacements to `params`.
 
     Raises Left if a replacement is missing.
     """

@@ -36,8 +36,8 @@ _FIELD = """const named = (value, name) =>
 def wrapped(uses: Uses, mode: str, *, field: str = "") -> str:
     """Return the `code` of a `javascript.code` step that runs a program from n8n.
 
-    `field` is the property in which n8n puts an item that is not an object. The inputs `items`,
-    `nodes`, `more` and `outer` contain only data that the program uses.
+    `field` is the property in which n8n puts an item that is not an object. Of the inputs `items`,
+    `more`, `nodes` and `outer`, the code reads only those that the program needs.
     """
     parts = [_PROGRAM.format(source=uses.source.strip("\n")), _SOURCE, _ITEMS]
     begin = []

@@ -45,8 +45,8 @@ class ServiceCall:
 class Service:
     """A service's API, and its calls, keyed by n8n's "resource: operation".
 
-    `resource` is a node's default resource, and `operations` the default operation of each
-    resource. `sign` is how requests are authenticated: "bearer" or "basic" by a credential,
+    `resource` returns a node's default resource, and `operations` maps resources to their default
+    operations. `sign` is how requests are authenticated: "bearer" or "basic" by a credential,
     "secret" by a secret in place of `{secret}` in the address or a header, "" not at all.
     """
 

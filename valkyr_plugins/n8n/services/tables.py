@@ -30,8 +30,8 @@ def sent(
     """Return the function that makes a body from parameters.
 
     `own` are names of parameters, written "name?" if the parameter may be missing; `places` are
-    collections of further parameters. `rename` contains the API's names, "" for parameters that the
-    API does not accept; `under` is the key of the object.
+    collections of further parameters. `rename` maps parameters to the API's names, and "" omits a
+    further parameter. With `under`, the body has only this key, with the fields in an object.
     """
     names = rename or {}
 

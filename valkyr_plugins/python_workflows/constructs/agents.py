@@ -1,7 +1,7 @@
 """Agents: language models that work with tools. A tool is a step or a function that calls a step.
 
-A tool's parameters become the JSON Schema that the model sees. While the workflow is traced, the
-tool is called once, with handles of the arguments that the model will give.
+By default, a tool's parameters become the JSON Schema that the model sees. While the workflow is
+traced, the tool is called once, with handles in place of the model's arguments.
 """
 
 import inspect

@@ -106,7 +106,7 @@ class TracedTurns:
 
     @property
     def last(self) -> Any:
-        """Return the outputs of the last iteration, keyed by task, after the loop.
+        """Return the outputs of the last iteration, keyed by task; read them after the loop.
 
         Return None if there were no iterations.
         """
@@ -148,7 +148,7 @@ def repeat(
     The loop ends after `count` iterations or on a condition: `until` or `while_` here, or a call to
     `turn.until(…)` or `turn.while_(…)` in the block. A condition in the block can read the results
     of the block's steps. A loop with a condition fails if it needs more than `at_most` iterations
-    (default: 1,000).
+    (default: `LOOP_LIMIT_DEFAULT`, usually 1,000).
     """
     trace, given = tracing(), CallOptions.of(options)
     task = trace.reserve(given, "repeat")

@@ -21,7 +21,7 @@ def when(condition: object, **options: Any) -> AbstractContextManager[None]:
     The condition becomes a task, which runs after all code above and before all code below. A
     `when` on the outcome of a step (`failed(paid)`, `decision.rejected`, `outcome(size) ==
     "large"`) becomes a branch of that step. In that case, code below the block waits for the branch
-    only if it reads the branch's result.
+    only if it reads a result from the branch.
     """
     facts = facts_of(condition)
     if facts is not None and facts.outcomes is not None and facts.outcomes[1]:

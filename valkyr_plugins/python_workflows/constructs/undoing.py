@@ -20,7 +20,7 @@ def undo_of(
 
     `undo` is a step or a function. The parameters of a step are filled by name from the inputs of
     the task (`config`); one other parameter receives the task's result. A function receives the
-    result and calls one step.
+    result and calls one step. Raises TracingError.
     """
     result = output_of(task, shape=shape)
     scope = TracedScope("undo", around=trace.scope)

@@ -42,9 +42,9 @@ class SourceWriter:
     results: dict[TracedTask, str] = field(default_factory=dict)
 
     def body(self, document: Document, depth: int) -> list[str]:
-        """Return the statements of a normalised `{tasks, edges}`. Raises ValueError for a cycle.
+        """Return the statements of a normalised `{tasks, edges}`, in the scope that is open.
 
-        The caller has opened the scope of these tasks.
+        Raises ValueError for a cycle, or for a task that has no form in Python.
         """
         incoming: dict[str, list[tuple[str, str]]] = {one["id"]: [] for one in document["tasks"]}
         for edge in document.get("edges", []):

@@ -1,4 +1,4 @@
-"""Convert a function to a document: handles, the graph under construction, and the document.
+"""Convert a function to a document, using handles and a graph under construction.
 
 The package is pure: it uses neither Django nor a database. Calls that a graph cannot express raise
 TracingError at once.

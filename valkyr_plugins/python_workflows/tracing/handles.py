@@ -33,9 +33,9 @@ INSTEAD = {
 class HandleFacts:
     """The metadata of a handle.
 
-    `reads` are the tasks whose results it needs. `within` are the bodies whose `item` or `loop` it
-    reads. `follows` is the module of a chain whose output it is. `task` is the task whose whole
-    output it is; `outcomes` make it a branch of a task (see `when`). `shape` is the value's
+    `reads` are the tasks whose results the handle needs; `within` are the bodies whose `item` or
+    `loop` it reads. `follows` is the module of a chain whose output it is. `task` is the task whose
+    whole output it is; `outcomes` make it a branch of a task (see `when`). `shape` is the value's
     annotation. An `external` value comes from outside, so fields with defaults may be missing.
     """
 

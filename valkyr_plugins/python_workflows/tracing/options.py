@@ -21,10 +21,10 @@ class CallOptions:
     """The options of one call; omitted options are None or "".
 
     `id` and `title` name the task for programs and users. `after` are handles and branches that
-    lead to the task, in place of the code's order; with an empty list, only used results do so.
-    `join` is `any` or `all`. `retry` is a policy's name, a number of attempts, or your own values.
-    `timeout`, `cache` and `circuit_wait` are lengths of time; `cache` may be a mapping. `undo` is a
-    step, or a function of the task's result that calls one.
+    lead to the task, in place of the code's order; with an empty list, only used results lead to
+    it. `join` is `any` or `all`. `retry` is a policy's name, a number of attempts, or your own
+    values. `timeout`, `cache` and `circuit_wait` are durations; `cache` may also be a mapping.
+    `undo` is a step, or a function of the task's result that calls one.
     """
 
     id: str = ""

@@ -72,7 +72,7 @@ def assigned(code: CodeType) -> dict[int, str]:
 def identity_test(code: CodeType) -> int | None:
     """Return the line of an `is` in a function or its inner functions; None if there is none.
 
-    No object can overload `is`, so it would silently be False on a handle.
+    No object can overload `is`, so `handle is None` would silently be False.
     """
     for one in dis.get_instructions(code):
         if one.opname.replace("FORWARD_", "").replace("BACKWARD_", "") in _IDENTITY:

@@ -1,7 +1,7 @@
 """One trace: run a workflow's function and record its calls as tasks with edges.
 
 A task runs after the tasks whose results it reads. A task that reads no result from below the last
-barrier runs after that barrier. `after=` sets the edges explicitly.
+barrier runs after that barrier. With `after=`, the given tasks take the place of the barrier.
 """
 
 import re

@@ -13,7 +13,7 @@ APART = kernel.CLONE_NEWNS | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC | kernel.
 def leave_for_children() -> None:
     """Make the next child the first process of a new PID namespace. Raises OSError.
 
-    A process that is not root first needs a user namespace, in which it keeps its identity.
+    A process that is not root also gets a user namespace, with the same user and group.
     """
     if os.geteuid() == 0:
         kernel.call("unshare", kernel.CLONE_NEWPID)
@@ -33,11 +33,11 @@ def leave() -> None:
 
 
 def become_nobody(saved: int = NOBODY) -> None:
-    """If this process is root, to which limits do not apply, change to a user without any files.
+    """If this process is root, become `nobody`: the limit on processes does not apply to root.
 
-    Bubblewrap, which is root without capabilities, may send its last signal only to a process whose
-    saved user is root. The process itself cannot return to root, because `count_alone` follows: a
-    user namespace without a mapping has no root user.
+    `saved` is the saved user ID. Bubblewrap, which is root without capabilities, can signal this
+    process only if the saved user is root. The process itself cannot return to root after
+    `count_alone`: a user namespace without a mapping has no root user.
     """
     if os.geteuid() == 0:
         os.setgroups([])

@@ -1,8 +1,8 @@
 """A permanent filter of the code's system calls (seccomp(2)).
 
-It is the third line of defence, behind namespaces and Landlock. It blocks unneeded parts of the
-kernel with frequent vulnerabilities: sockets other than AF_UNIX, io_uring, bpf, perf, keyrings,
-ptrace, namespaces, mounts and System V IPC. Calls that a newer kernel adds are rejected as unknown.
+It is applied last. It rejects new processes and threads, sockets other than AF_UNIX, io_uring, bpf,
+perf, keyrings, ptrace, namespaces, mounts, System V IPC, and other unneeded parts of the kernel.
+Calls that a newer kernel adds are rejected as unknown.
 """
 
 import ctypes

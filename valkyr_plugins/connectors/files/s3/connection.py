@@ -1,6 +1,6 @@
 """A step's connection to S3: its own s3fs filesystem, which connects only to permitted addresses.
 
-Nothing outlives the step, so no key stays in memory and no connection crosses a fork. Only the
+The connection ends with the step, so no key stays in memory and no connection crosses a fork. The
 description of S3's protocol, which is slow to load, is kept per process.
 """
 
