@@ -1,7 +1,7 @@
 """Find the rows of the audit trail that a user may read, and apply the filters of requests.
 
-Administrators can read all rows about their workspaces. Users who may see a workflow (or its
-executions) can read the rows about it. Superusers can also read installation-wide rows.
+Administrators can read all rows about their workspaces. Users who may view a workflow or one of its
+objects can read the rows about that object. Superusers who use no token can read all rows.
 """
 
 from collections.abc import Mapping
