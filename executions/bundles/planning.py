@@ -113,8 +113,7 @@ def plan(
 ) -> BundlePlan:
     """Return the effects of applying the bundle; roll back all writes except those of `prepare`.
 
-    Without `prune`, `kept` also lists earlier bundles' items of `readable` kinds without
-    `resources`.
+    Without `prune`, also list earlier bundles' items of `readable` kinds that `resources` lacks.
     """
     prepare(bundle)
     with transaction.atomic():

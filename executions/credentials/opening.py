@@ -155,10 +155,9 @@ def note_refused(
 
 
 def opened_of(workspace_id: UUID, names: Collection[str]) -> dict[str, OpenedCredential]:
-    """Return credentials by name, except unknown names; record no use.
+    """Return credentials by name, except unknown names; record no use. Usually uses one query.
 
-    Usually one query. Raises SealBroken for an unreadable value, and the errors of
-    `sealing.unseal`.
+    Raises SealBroken for an unreadable value, and the errors of `sealing.unseal`.
     """
     if not names:
         return {}
