@@ -12,7 +12,7 @@ from executions.definition.templating.errors import Pointer
 def edge_problems(
     reading: BodyReading, elsewhere: Mapping[str, BodyReading]
 ) -> Iterator[DefinitionProblem]:
-    """Yield problems for edges that name an unknown task, are repeated, or have a wrong outcome.
+    """Yield problems for repeated edges, wrong outcomes, and tasks that are not in the body.
 
     `elsewhere` maps each task ID to the body that contains it.
     """
