@@ -71,7 +71,7 @@ class Readable:
 
 
 def administered(user: User) -> Readable:
-    """Return all rows of the workspaces that the user administers; everything for a superuser."""
+    """Return the rows of the workspaces that the user administers, or all rows if `sees_all`."""
     rows = visible(user, Activity.objects.all(), Action.ADMINISTER)
     return Readable(rows, None if sees_all(user) else workspaces_of(user, Action.ADMINISTER))
 
