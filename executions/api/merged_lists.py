@@ -104,9 +104,9 @@ def _is_list(answer: Any, part: ListPart) -> bool:
 
 
 def everywhere(read: Callable[[], list[T]]) -> list[T]:
-    """Return the rows that `read` returns for each database that may have rows of the caller.
+    """Return the rows of `read`, from all databases if the caller's rows may be in any of them.
 
-    A cell that does not respond is omitted; an error of the first database is raised.
+    Then a cell that does not respond is omitted, and an error of the first database is raised.
     """
     if not routing.is_undecided():
         return read()

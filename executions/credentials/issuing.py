@@ -48,7 +48,7 @@ class CredentialSource:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Issued:
-    """Values that expire after `seconds`; `state` is the data with which the issuer replaces them.
+    """Values that expire after `seconds`; `state` is data that the issuer needs to replace them.
 
     `store` contains new values for fields of the credential, such as a rotated refresh token.
     """
