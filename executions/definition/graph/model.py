@@ -146,7 +146,7 @@ class Graph:
     """One version of a workflow, one container's body, or the undo steps of either, for planning.
 
     A body has the workflow's name, variables and priority, but no `output`. A body's result is the
-    output of its last task, or the outputs of all last tasks by ID if there are several.
+    output of the task that no edge leaves; if there are several, their outputs by task ID.
     """
 
     tasks: tuple[Task, ...]

@@ -147,7 +147,7 @@ OF_STEPS = {
 def body_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
     """Yield problems for tasks whose own body is missing, empty, unexpected or too deep.
 
-    Also yields problems of chained containers, step settings on containers, and containers' checks.
+    Also yields problems of chained containers, of step settings on containers, and of `check_task`.
     """
     for task in body.tasks:
         chained = "modules" in task.document
