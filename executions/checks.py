@@ -45,9 +45,9 @@ def refuse() -> None:
 
 
 def with_settings(check: Check) -> Check:
-    """Return a check that reads settings.
+    """Wrap a check that reads settings.
 
-    If invalid settings make it fail, it reports nothing: the check `settings` reports them.
+    If invalid settings make the check fail, it reports nothing; the check `settings` reports them.
     """
 
     @wraps(check)

@@ -1,8 +1,8 @@
 """Compensation: undo an execution's successful steps, then end the execution.
 
-Before an execution fails, times out or is cancelled, it undoes successful steps: `begin` stores its
-final state, `proceed` starts the undo steps when no other step is running, and `end` ends the
-execution. Until then the execution keeps its concurrency key, and its end is not announced.
+Before an execution fails, times out or is cancelled, or when a user undoes a failed execution,
+`begin` stores its final state, `proceed` starts the undo steps when no other step is running, and
+`end` ends it. Until then the execution keeps its concurrency key, and its end is not announced.
 """
 
 from typing import Any

@@ -1,7 +1,7 @@
 """Merge a list's pages from several cells, for callers whose rows may be in any of the cells.
 
 Each cell returns its page after the same cursor. The merged page ends at the limit, or earlier, at
-the last row up to which every cell's page is complete. Its cursor names that row in all cells.
+the last row up to which every cell's page is complete. Its cursor is valid in all cells.
 """
 
 import logging
@@ -26,9 +26,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class ListPart:
-    """A list's page from one database: the rows' keys, and the key where the page ends.
+    """One database's page of a list, with the keys of its rows.
 
-    `reached` is None if no row follows.
+    `reached` is the key of the page's last row; None if no row follows.
     """
 
     order: KeysetOrder
@@ -63,8 +63,8 @@ def merged(
 ) -> Callable[..., Response]:
     """Return a view method that calls `get` for each database and merges the pages.
 
-    `link` makes the `Link` header from a cursor. A response that is not a list is returned as it
-    is, from the first database. A cell that does not respond is left out.
+    `link` returns the `Link` header for a cursor. The first response that is not a list is returned
+    unchanged. A cell that does not respond is left out, and a header names the cell.
     """
 
     def handle(*given: Any, **named: Any) -> Response:
@@ -104,9 +104,9 @@ def _is_list(answer: Any, part: ListPart) -> bool:
 
 
 def everywhere(read: Callable[[], list[T]]) -> list[T]:
-    """Return the rows that `read` returns for each database that may have rows of the caller.
+    """Return the rows of `read`, from all databases if the caller's rows may be in any of them.
 
-    A cell that does not respond is omitted; an error of the first database is raised.
+    Then a cell that does not respond is omitted, and an error of the first database is raised.
     """
     if not routing.is_undecided():
         return read()

@@ -1,6 +1,6 @@
-"""Parse bodies: size, encoding and nesting are checked before any field.
+"""Parse request bodies: check the size, the encoding and JSON's nesting before any field.
 
-Accepted values can be stored: finite numbers, limited nesting, and no NUL or lone surrogate.
+Accepted JSON values can be stored: finite numbers, limited nesting, no NUL and no lone surrogate.
 """
 
 import json

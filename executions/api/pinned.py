@@ -1,7 +1,7 @@
 """Defaults of all API views, independent of a project's REST_FRAMEWORK.
 
 REST framework reads its defaults when its classes are created, and again at each request. In both
-cases, this module provides the framework's own defaults, unless the API promises otherwise.
+cases, this module provides the framework's own defaults, except where the API needs other values.
 """
 
 from collections.abc import Iterator

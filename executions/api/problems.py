@@ -1,7 +1,7 @@
 """Return the API's errors as `application/problem+json` (RFC 9457): stable codes, no tracebacks.
 
-`handle` is for errors in the API's views; the functions at the end are for errors before or outside
-views.
+`handle` is for expected errors in the API's views; the functions at the end are for other errors,
+including those outside the API's views.
 """
 
 import logging

@@ -119,9 +119,9 @@ class Execute(Starting):
         parameters=[KEY],
     )
     def post(self, request: Request, workflowId: UUID) -> Response:  # noqa: N803 - the path's name
-        """Accept an execution of the given version; by default, of the latest or a canary version.
+        """Accept an execution of the given version; by default, of the latest or canary version.
 
-        A version other than the latest requires permission to *operate*.
+        If `version` is not the latest version, the request requires permission to *operate*.
         """
         workflow, may = self.workflow(workflowId)
         given = self.body(Start)
@@ -163,7 +163,7 @@ class ExecuteBatch(Starting):
     def post(self, request: Request, workflowId: UUID) -> Response:  # noqa: N803
         """Accept up to 1,000 executions in one transaction, in the payloads' order.
 
-        A version other than the latest requires permission to *operate*.
+        If `version` is not the latest version, the request requires permission to *operate*.
         """
         workflow, may = self.workflow(workflowId)
         given = self.body(StartBatch)

@@ -95,8 +95,8 @@ class StartTestRun(Starting):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
         """Run the draft, or the definition in the body, as a separate test version.
 
-        `upTo` and `from` choose a part of the graph; `pinned` gives results for tasks, which then
-        do not run. The draft stays unchanged, and the test version is deleted after a day.
+        `upTo` and `from` choose a part of the graph. `pinned` gives results for tasks, which then
+        do not run. The draft stays unchanged. The test version is deleted after a day by default.
         """
         workflow, may = self.workflow(id, Action.AUTHOR)
         self.workflow(id, Action.TRIGGER)

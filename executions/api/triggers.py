@@ -175,10 +175,10 @@ class OneTrigger(Endpoint):
         errors=[403, 404, 409],
     )
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Enable, disable, pause or resume a trigger.
+        """Enable or disable a trigger, or pause or resume a schedule.
 
-        Publishing keeps this state while the trigger's settings are unchanged. A trigger with
-        changed settings is a new, enabled trigger.
+        Publishing keeps this state while the trigger's settings are unchanged. For settings that no
+        trigger of the workflow had before, publishing creates a new, enabled trigger.
         """
         obtain(self.user, triggers(), id, SWITCH_ON.needs)
         asked = self.body(TriggerChange)

@@ -100,10 +100,10 @@ class ImportWorkflow(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request) -> Response:
-        """Create a workflow from a definition, atomically, with the definition's name.
+        """Create a workflow from a definition, with the definition's name.
 
-        With `onConflict=update`, if a workflow has the slug, the definition becomes its draft, and
-        the response is a 200; the draft is not published.
+        With `onConflict=update`, if a workflow of the workspace has the slug, its name, description
+        and draft are replaced instead, and the response is a 200. The draft is not published.
         """
         query = self.query(ImportQuery)
         given: Any = request.data  # text, or {} of a request without a body
@@ -126,7 +126,7 @@ def kept(
     query: Mapping[str, Any],
     actor: Actor,
 ) -> tuple[Workflow, int]:
-    """Create the workflow with this draft, or change it as the query requests.
+    """Create a workflow; with `onConflict=update`, change the workflow that has the slug, if any.
 
     Returns the workflow and the HTTP status.
     """

@@ -87,7 +87,7 @@ class PublishWorkflow(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Publish a new immutable version of the draft; 409 if nothing but `ui` changed.
+        """Publish the draft as a new version; 409 if only `ui` differs from the latest version.
 
         With `version`, publish an earlier version again. The draft stays as it is.
         """
@@ -127,7 +127,7 @@ class OneVersion(Endpoint):
     def get(self, request: Request, id: UUID, n: int) -> Response:  # noqa: A002
         """Return one version: the definition as its author wrote it, and as it runs.
 
-        The pinned results of a test version require permission to view payloads.
+        Without permission to view payloads, the pinned results of a test version are hidden.
         """
         _, may = obtain(self.user, workflows().defer("definition"), id, Action.VIEW)
         version = versions(id).filter(number=min(n, 2**31 - 1)).first()

@@ -2,8 +2,8 @@
 
 This module does no I/O. A *leaf* is the SHA-256 of a row's content
 (executions/sql/parts/activity_content.sql). A *link* covers a list of leaves and the link before
-it. The *head* is the newest link's number and digest: a stored head proves that nothing before it
-was changed, removed or inserted.
+it. The *head* is the newest link's number and digest. An exported head lets `verifying` detect
+later changes to the rows that the chain then covered.
 """
 
 import hashlib

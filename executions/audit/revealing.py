@@ -29,10 +29,10 @@ class NoReason(ValkyrError):
 def reveal(
     model: type[Model], pk: UUID, fields: Mapping[str, str], *, actor: Actor, reason: str
 ) -> dict[str, Any]:
-    """Return values of a row, unmasked; `fields` maps the names in the result to attributes.
+    """Return values of a row, unmasked, and record the use in the audit trail.
 
-    Raises NotFound or NoReason. The caller has checked the permission. A credential in a payload is
-    only a reference, so its secret values are not returned.
+    `fields` maps the names in the result to attributes. The caller must check the permission first.
+    Raises NotFound or NoReason.
     """
     if not reason.strip():
         raise NoReason

@@ -1,8 +1,8 @@
 """Sealing: a duty adds links for new rows to the hash chain over the audit trail.
 
-Writing a row does not wait: a duty seals it seconds later. Links follow the order of transaction
-numbers, up to the oldest open transaction, so that no row is added before a sealed one. Only one
-process seals at a time, under an advisory lock; a link's number is also its primary key.
+Writing a row does not wait: the duty seals the row later, usually within 30 s. Links follow the
+order of transaction numbers, and stop before the oldest open transaction, so that no row has to be
+inserted before a sealed row. An advisory lock ensures that only one process seals at a time.
 """
 
 import logging
@@ -31,9 +31,9 @@ class SealingResult:
 
 
 def seal() -> SealingResult:
-    """Seal the rows of transactions older than every open transaction, at most 200,000 rows.
+    """Seal the rows of transactions older than every open transaction, in at most 200 links.
 
-    Returns the result; the new head is logged.
+    Returns the result, and logs the new head if there is one.
     """
     made: list[ChainLink] = []
     while len(made) < LINKS:
@@ -49,7 +49,7 @@ def seal() -> SealingResult:
 def seal_after_restore() -> SealingResult:
     """Adopt the server's new transaction numbers with a link that covers unsealed rows, if any.
 
-    Returns the result, which has no link before the first seal or while another process is sealing.
+    Returns the result, with 0 links if nothing was sealed before or another process is sealing.
     """
     with transaction.atomic():
         last = newest() if _is_alone() else None

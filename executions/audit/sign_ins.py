@@ -1,7 +1,7 @@
 """Record successful and failed sign-ins, and sign-outs; importing this module connects receivers.
 
 Events of accounts belong to the whole installation, not to one workspace. Passwords are never
-recorded; a failed sign-in records the submitted user name and the origin.
+recorded; a failed sign-in records the submitted user name and the client's address.
 """
 
 from typing import Any

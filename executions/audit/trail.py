@@ -1,7 +1,7 @@
 """Find the rows of the audit trail that a user may read, and apply the filters of requests.
 
-Administrators can read all rows about their workspaces. Users who may see a workflow (or its
-executions) can read the rows about it. Superusers can also read installation-wide rows.
+Administrators can read all rows about their workspaces. Users who may view a workflow or one of its
+objects can read the rows about that object. Superusers who use no token can read all rows.
 """
 
 from collections.abc import Mapping
@@ -71,7 +71,7 @@ class Readable:
 
 
 def administered(user: User) -> Readable:
-    """Return all rows of the workspaces that the user administers; everything for a superuser."""
+    """Return the rows of the workspaces that the user administers, or all rows if `sees_all`."""
     rows = visible(user, Activity.objects.all(), Action.ADMINISTER)
     return Readable(rows, None if sees_all(user) else workspaces_of(user, Action.ADMINISTER))
 

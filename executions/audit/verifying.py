@@ -27,9 +27,9 @@ MOST_UNMET = 500_000
 
 @dataclass
 class VerificationReport:
-    """The result: the numbers of verified rows and links, and the mismatches in order of discovery.
+    """The result: the numbers of compared rows and links, and the mismatches in order of discovery.
 
-    `waiting` counts new rows without a link. `stopped` means that there were too many mismatches.
+    `waiting` counts new rows without a link. `stopped` means too many mismatches or such rows.
     """
 
     links: int = 0

@@ -29,12 +29,12 @@ Key = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class ItemField:
-    """A field of an item: its JSON type, and its default, which a file may omit.
+    """A field of an item: its type, and its default, which applies if a file omits the field.
 
-    `kind` is `text`, `whole`, `number`, `flag` or `texts` (a list). A field whose default is None,
-    or that is `nullable`, may be null. A field that is not `compared` is used only for writing: a
-    plan does not compare it. `column` says that the row has this field, with its name in
-    snake_case. `most` limits a number, and the length of a string or a list.
+    `kind` is `text`, `whole`, `number`, `flag` or `texts` (a list). A field may be null if its
+    default is None, or if it is `nullable`. A plan compares only the fields that are `compared`;
+    the other fields are only written. `column` says that the row has a column with the field's name
+    in snake_case. `most` limits a number, and the length of a text or a list (to 2,000 at most).
     """
 
     kind: str

@@ -13,8 +13,8 @@ SHORT = 7  # characters of a commit that people read
 class GitState:
     """A workflow's source in Git, as of the last applied bundle.
 
-    `locked` says that only bundles publish and archive the workflow. If it does not come from a
-    bundle, `managed` is false and the later fields are empty.
+    `locked` says that only bundles publish and archive the workflow. If the workflow does not come
+    from a bundle, `managed` is false and the later fields are empty.
     """
 
     locked: bool

@@ -1,7 +1,7 @@
 """Compare a bundle with its workspace: find the objects to create, change, archive and delete.
 
-Items other than workflows are written in a transaction that is rolled back, so that a plan reports
-every problem that applying would cause.
+A plan writes the items other than workflows in a transaction, and rolls it back, to find the
+problems that writing these items would cause.
 """
 
 import re
@@ -39,9 +39,9 @@ CREATE, CHANGE, LAYOUT, ARCHIVE, DELETE = "create", "change", "layout", "archive
 class Bundle:
     """The definitions that a workspace should have.
 
-    Items of kinds that `resources` does not name change only with `prune`. `checksums` maps slugs
-    to the checksums that the versions must have. `prune` archives or deletes objects of earlier
-    bundles that this bundle lacks.
+    `checksums` maps slugs to the checksums that the versions must have. With `prune`, workflows and
+    items of earlier bundles that this bundle lacks are archived or deleted, even items of a kind
+    that `resources` does not name.
     """
 
     workflows: Mapping[str, Any]
@@ -60,7 +60,7 @@ class Bundle:
 class BundleChange:
     """One object that applying the bundle changes.
 
-    `version` is the number of the workflow's latest version; None if there is none.
+    `version` is the number of a workflow's latest version before the change; None if there is none.
     """
 
     kind: str
@@ -113,7 +113,7 @@ def plan(
 ) -> BundlePlan:
     """Return the effects of applying the bundle; roll back all writes except those of `prepare`.
 
-    Without `prune`, the plan also lists the kept items of `readable` kinds that the bundle omits.
+    Without `prune`, also list earlier bundles' items of `readable` kinds that `resources` lacks.
     """
     prepare(bundle)
     with transaction.atomic():

@@ -1,8 +1,8 @@
 """The workflows of a bundle compared with those of a workspace.
 
-A workflow's file describes its published version. Users may edit the draft at the same time: a plan
-ignores the draft unless the file changes the workflow, and then warns that the draft will be
-replaced.
+A file is compared with the workflow's latest version, or with the draft if there is no version.
+Users may edit the draft of a published workflow at the same time; a plan warns if applying the file
+would replace their unpublished changes.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -61,8 +61,8 @@ class LiveWorkflow:
     def exported(self) -> dict[str, Any] | None:
         """Return the document for a file; None for a workflow that was never published.
 
-        The document is the draft, which has the latest layout. If the draft would run differently
-        from the published version, the document is the published version.
+        If the draft would run like the latest version, the document is the draft, which has the
+        newest layout. Otherwise, the document is the latest version.
         """
         if self.source is None:
             return None
@@ -92,10 +92,10 @@ class WorkflowVerdict:
 def live_workflows(
     workspace: Workspace, slugs: Collection[str] | None, *, lock: bool, most: int | None = None
 ) -> dict[str, LiveWorkflow]:
-    """Return the workspace's active workflows with these slugs (None: all), ordered by slug.
+    """Return the workspace's workflows with these slugs (None: all), ordered by slug.
 
-    Returns at most `most` workflows. `lock` locks their rows in this order, so that no other
-    transaction changes drafts or versions.
+    Archived workflows are left out. At most `most` workflows are returned. `lock` locks the rows in
+    this order, so that no other transaction changes drafts or versions.
     """
     rows = Workflow.objects.filter(workspace=workspace, archived_at=None).order_by("slug")
     if slugs is not None:
@@ -209,7 +209,7 @@ def write(
 ) -> dict[str, int | None]:
     """Apply the verdicts that have an action; return latest version numbers, keyed by slug.
 
-    Workflows of which only the layout changes are left out.
+    The result omits workflows of which only the layout changes.
     """
     changed = [one for one in verdicts if one.action]
     said = [

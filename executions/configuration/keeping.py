@@ -181,9 +181,9 @@ class SealingSettings(SettingsModel):
 
     One key seals an installation's data keys, and the data keys seal credentials and other secrets
     in the database. Set one of the first three settings, with the same value for all processes.
-    Without a key, Valkyr works until a secret must be stored. A key is 32 random bytes in base64
-    (`openssl rand -base64 32`). Keep the key apart from the database's backups: without the key,
-    nobody can read the secrets in the backups.
+    Without a key, Valkyr works until a secret must be stored. Outside AWS KMS, a key is 32 random
+    bytes in base64 (`openssl rand -base64 32`). Keep the key apart from the database's backups:
+    without the key, nobody can read the secrets in the backups.
     """
 
     title: ClassVar[str] = "What secrets are sealed with"

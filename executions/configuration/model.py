@@ -30,7 +30,7 @@ def _split(value: Any) -> Any:
 
 
 def _cells(value: Any) -> Any:
-    """Return the names of cells, from a list or from a JSON object with their addresses.
+    """Return the names of cells, from text, a list, or a JSON object of names and addresses.
 
     Raises ValueError for invalid JSON.
     """

@@ -298,8 +298,8 @@ _CHECKS: Mapping[str, Callable[[str], Any]] = {
 class RequestedUse:
     """A step that uses credentials.
 
-    `judges` is its module's `ModuleSpec.judges_hosts`. `in_texts` are the credentials in its inputs
-    as `{{ secrets.x }}`, and `kept` are those in inputs that stay on this machine
+    `judges` is its module's `ModuleSpec.judges_hosts`. `in_texts` are the credentials that its
+    inputs name as `{{ secrets.x }}`, and `kept` are those in inputs that stay on this machine
     (`ModuleSpec.keeps`). `remote` says that a remote runner receives the values.
     """
 

@@ -53,7 +53,7 @@ def misfits_of_many(
     """For each definition, return the problems with credentials that its steps cannot use.
 
     `given` pairs definitions with workflow IDs; without an ID, a credential's workflows are not
-    checked. Uses one query, a second if a credential does not exist, and none without credentials.
+    checked. Uses one query, a second if a credential does not exist, and none if no step names one.
     """
     namings = [list(_namings(definition, catalog)) for definition, _ in given]
     names = [{name for one in each for name in one.places} for each in namings]

@@ -1,8 +1,8 @@
 """Short-lived values, which another server issues when a step needs them.
 
 Credentials of a type with an issuer store how to get their values. Each process requests the values
-and caches them for its steps until shortly before they expire. Concurrent steps wait for one
-request. If the request fails, the cached values are used as long as they are valid.
+and caches them for its steps until shortly before they expire. Concurrent steps of a process wait
+for one request. If the request fails, the cached values are used as long as they are valid.
 
     issued(source, issuer)       the values, and whether this call requested them
     forget(source, the_values)   after the receiver rejected them
@@ -48,7 +48,7 @@ class CredentialSource:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Issued:
-    """Values that expire after `seconds`; `state` is the data with which the issuer replaces them.
+    """Values that expire after `seconds`; `state` is data that the issuer needs to replace them.
 
     `store` contains new values for fields of the credential, such as a rotated refresh token.
     """

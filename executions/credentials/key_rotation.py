@@ -99,8 +99,8 @@ def retire(actor: Actor, ids: Collection[int] = ()) -> tuple[int, ...]:
 def rewrap(actor: Actor) -> str:
     """Seal the keyset with the current installation key; return the earlier key's URI.
 
-    The variables with `OLD` name the old key, which is needed unless the current key opens the
-    keyset. Raises NoKeyset, KeysetChanged, or SealingError.
+    A setting `KEY_OLD…` gives the old key, which is needed unless the current key opens the keyset.
+    Raises NoKeyset, KeysetChanged, or SealingError.
     """
     row = _row()
     keys, _ = store.opened(row)

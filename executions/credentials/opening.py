@@ -74,7 +74,7 @@ class UsingStep:
 def opened_for(step: UsingStep, names: Collection[str]) -> dict[str, OpenedCredential]:
     """Return a step's credentials, keyed by name, and record their use; omit unknown names.
 
-    Uses one statement. Raises SealBroken for an unreadable value, and the errors of
+    Usually uses one statement. Raises SealBroken for an unreadable value, and the errors of
     `sealing.unseal`.
     """
     if not names:
@@ -155,9 +155,9 @@ def note_refused(
 
 
 def opened_of(workspace_id: UUID, names: Collection[str]) -> dict[str, OpenedCredential]:
-    """Return credentials by name, except unknown names; record no use.
+    """Return credentials by name, except unknown names; record no use. Usually uses one query.
 
-    Uses one query. Raises SealBroken for an unreadable value, and the errors of `sealing.unseal`.
+    Raises SealBroken for an unreadable value, and the errors of `sealing.unseal`.
     """
     if not names:
         return {}

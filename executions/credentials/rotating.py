@@ -1,9 +1,9 @@
 """Values whose issuer replaces the credential's own secret, such as a rotating refresh token.
 
 A refresh token works only once, so only one process at a time may request values. It claims the
-credential, sends the request without holding a connection, and stores the new secret and the issued
-values, sealed. The other processes read the stored values. If the process dies, its claim ends
-after CLAIMED_SECONDS.
+credential, sends the request without holding a database connection, and stores the new secret and
+the issued values, sealed. The other processes read the stored values. If the process dies, its
+claim ends after CLAIMED_SECONDS.
 """
 
 import json

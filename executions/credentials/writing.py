@@ -1,7 +1,7 @@
 """Create, change and delete credentials.
 
-Users' changes to credentials are made only here, and each is audited. The audit trail has the names
-of changed fields, never their values, and the whole boundary.
+Users' changes to credentials are made only here, and each is audited. The audit trail contains the
+names of fields and the boundary, but never the values of fields.
 """
 
 from collections.abc import Mapping
@@ -53,10 +53,10 @@ class CredentialReference:
 
 
 def naming(credential: Credential) -> list[CredentialReference]:
-    """Return active workflows' current versions that name the credential, ordered by workflow name.
+    """Return the latest and canary versions that name the credential, ordered by workflow name.
 
-    The result has at most one row more than a message lists. The search reads the latest and canary
-    versions of the workspace as text, so similar text also matches: a false match is better than a
+    Archived workflows are left out. The result has at most one row more than a message lists. The
+    search reads the versions as text, so similar text also matches: a false match is better than a
     workflow that fails.
     """
     latest = (

@@ -1,7 +1,7 @@
 """Find the cell of a row by its ID.
 
 IDs that are made in a cell are UUIDs of version 8, which hold the cell's number; those of the first
-database are UUIDs of version 7. So an ID names its cell without a query.
+database are UUIDs of version 7. `moved_workspaces` finds the rows of moved workspaces.
 """
 
 import re

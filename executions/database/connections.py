@@ -30,9 +30,9 @@ def own_addresses() -> list[str]:
 
 
 def open_session() -> psycopg.Connection[Any]:
-    """Return a new session, because an open connection to a frozen server would hang indefinitely.
+    """Return a new session; an existing connection to a frozen server can hang indefinitely.
 
-    Raises psycopg's OperationalError if the server does not respond within 2 s.
+    Raises psycopg's OperationalError if connecting fails or takes more than 2 s.
     """
     given = connection.get_connection_params()
     names = ("dbname", "user", "password", "host", "port")

@@ -59,7 +59,7 @@ class EachDatabase(Generic[Found]):
         """Return the results, keyed by alias, of the given or all databases, within `seconds`.
 
         The result of a database that does not respond is None. If this process has only one
-        database, the calling thread reads from it, without a time limit.
+        database, the calling thread reads from it, without a time limit, and errors are raised.
         """
         if len(aliases()) == 1:
             return {of: self._look() for of in databases or aliases()}

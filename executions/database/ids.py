@@ -17,8 +17,8 @@ def uuid7() -> UUID:
     Its first 48 bits are the Unix time in milliseconds, and the 12 bits after the version are the
     fraction of the millisecond. The last 62 bits are random (RFC 9562, section 6.2, method 3). In a
     cell, the cell's number replaces 16 of the random bits. IDs that a process makes for one
-    database increase, unless its clock is set back. Even if many are made at once, their times are
-    less than 1 ms ahead of the clock, with which the sweeper compares them.
+    database increase, unless its clock is set back. Even if a process makes many IDs at once, their
+    times are at most 1 ms ahead of the clock.
     """
     global _newest  # noqa: PLW0603 - the newest id of this process
     step = time.time_ns() * STEPS // 10**6

@@ -45,7 +45,7 @@ class Migration(migrations.Migration):
 
 
 class AddIndexWhileWritten(AddIndexConcurrently):
-    """Builds an index of a table while other sessions write to it; its migration is not atomic.
+    """Builds an index while other sessions write to the table; the migration must not be atomic.
 
     An interrupted build is repeated, and an existing valid index is kept. The build waits for all
     older transactions; unlike other waits for a lock, this wait blocks no writer. For a partitioned

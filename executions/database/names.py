@@ -1,8 +1,8 @@
 """Project-specific names in hand-written SQL: account tables, and labels of Valkyr's apps.
 
-SQL uses `{user_table}`, `{user_key}`, `{user_type}` and `{user_groups}` for the project's account
-model, and Valkyr's default table names (`runners_run`). These names are replaced when a statement
-is first read.
+SQL uses `{user_table}`, `{user_key}`, `{user_type}`, `{user_columns}` and `{user_groups}` for the
+project's account model, and Valkyr's default table names (`runners_run`). These names are replaced
+when a statement is first read.
 """
 
 import re

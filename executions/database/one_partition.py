@@ -23,8 +23,8 @@ from psycopg.errors import UndefinedTable
 class PartitionedTable:
     """A table that can be partitioned.
 
-    `find` returns the name of the partition with the rows of these IDs (one or several); "" if the
-    partition is unknown. After `forget`, `find` reads the partitions again.
+    `find` returns the name of the partition with the rows of the given IDs (one or several); "" if
+    the partition is unknown. After `forget`, `find` reads the partitions again.
     """
 
     name: str

@@ -2,8 +2,8 @@
 
 `VALKYR["DATABASE"]` names it; otherwise the project's routers choose it. Valkyr's statements,
 transactions and locks use `connection` and `transaction` from `executions.database`, never
-Django's, whose database is `default`. The ORM uses routers; Valkyr adds its own router last,
-because `save()` gets the database from routers, not from managers.
+Django's, whose database is `default`. The ORM gets the database from routers (`save()` ignores
+managers), so Valkyr adds a router after the project's routers.
 
 With cells (`VALKYR["CELLS"]`), several databases have Valkyr's tables, each with its own
 workspaces. A process uses one of them, except in a block of `serving`.

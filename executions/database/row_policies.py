@@ -1,8 +1,8 @@
 """Row-level security: a policy for each table whose rows belong to a workspace.
 
-A row belongs to the workspace that its column names. Without such a column, `rows_belong_to` or the
-first required foreign key that leads to a workspace decides. The policies restrict only the role of
-`row_scope`; other roles are unrestricted, so the engine's statements keep their plans.
+A row belongs to the workspace to which its foreign key refers. Without such a key, `rows_belong_to`
+or the first required foreign key that leads to a workspace decides. The policies restrict only the
+role of `row_scope`; other roles are unrestricted, so the engine's statements keep their plans.
 """
 
 import hashlib

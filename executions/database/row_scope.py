@@ -140,7 +140,7 @@ def watch_connection(connection: Any) -> None:
 
 
 def settable(of: str) -> "ScopeWatcher | None":
-    """Return the watcher of the session with that alias, if a statement can set its scope.
+    """Return the watcher of an alias's session, if a statement can set the session's scope.
 
     Return None if row-level security is off, within a transaction, or behind a pooler.
     """
@@ -161,8 +161,8 @@ UNKNOWN = object()
 class ScopeWatcher:
     """Tracks the scope that is set in one session.
 
-    If no pooler lends the session to others, the scope is set for the session, before the first
-    statement of a transaction. Otherwise, the scope is set until the open transaction ends.
+    Between transactions, the scope is set for the session, unless a pooler lends the session to
+    others. Within a transaction, and behind such a pooler, it is set until the transaction ends.
     """
 
     def __init__(self) -> None:

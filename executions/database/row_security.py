@@ -77,7 +77,7 @@ def install() -> list[str]:
 
 
 def remove() -> list[str]:
-    """Drop Valkyr's policies from all tables, and return the tables' names; keep the role."""
+    """Drop Valkyr's policies and their function, and return the tables' names; keep the role."""
     tables = [str(name) for name, _ in _rows(IN_PLACE, [RESTRICTION])]
     with transaction.atomic():
         _execute(f"DROP FUNCTION IF EXISTS {OF_MEMBER}")

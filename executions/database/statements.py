@@ -136,9 +136,9 @@ def run_together(
 ) -> list[list[tuple[Any, ...]]]:
     """Run statements one after another in one round trip; return the rows of each.
 
-    They join the open transaction (its BEGIN is sent with them), or form one that commits with the
-    last of them. Each sees the effects of the earlier ones, and changes that other sessions
-    committed in between. If one fails, the later ones do not run, and the error is raised.
+    They join the open transaction (a BEGIN that is due is sent with them), or form one that commits
+    with the last of them. Each sees the effects of the earlier ones, and changes that other
+    sessions committed in between. If one fails, the later ones do not run, and the error is raised.
 
     With `last`, nothing follows in the outermost `atomic` block, so its COMMIT is sent with them.
     Within another block this changes nothing.

@@ -38,8 +38,8 @@ def unprepared() -> Atomic:
 class OurAtomic(Atomic):
     """A transaction block on Valkyr's database.
 
-    Its alias is read when the block begins, and stays the same until the block ends. So a block can
-    be entered only once; a decorated function gets a new block for each call.
+    Its alias is read when the block begins, and stays the same until the block ends. So a block
+    cannot be entered again before it ends; a decorated function gets a new block for each call.
     """
 
     using: str

@@ -101,8 +101,8 @@ class ModuleSpec:
     or `map`) that the engine runs. `expand` creates that body from the task if authors write a
     different body (`body_kind`), such as tools; `check_task` checks the task. `deferred` lists the
     keys of `with` whose templates the engine renders later, in another scope, such as a loop's
-    `until`. `credential` lists the types of credential that the module accepts; a step uses one.
-    The module's `with` may name secrets if it `takes_secrets`. `judges_hosts` says which data the
+    `until`. `credential` lists the accepted types of credential; a step uses at most one. The
+    module's `with` may name secrets if it `takes_secrets`. `judges_hosts` says which data the
     module sends to checked hosts only: `everything` in its `with`, its `credential` alone, or
     nothing (""). `addresses` lists the keys of `with` that contain the address. `keeps` lists the
     keys whose values never leave this machine.

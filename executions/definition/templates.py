@@ -180,9 +180,9 @@ class Template:
         All expressions share one budget: the given one, or this process's default. When its time is
         over, the method raises TemplateTimeout, a TemplateError.
 
-        Objects and lists of the template are new at each call. Values from the scope are passed on,
-        not copied: treat them as read-only. Raises RenderedInRequest if the current request may not
-        render templates (`render_guard`).
+        Objects and lists of the template are new at each call. Values from the scope may be passed
+        on without a copy: treat them as read-only. Raises RenderedInRequest if the current request
+        may not render templates (`render_guard`).
         """
         if not self.constant:
             render_guard.check()

@@ -1,4 +1,4 @@
-"""Compiled versions, cached by ID: after the first read, a graph needs no query.
+"""Compiled versions; each process caches the 256 versions that it used last, by ID.
 
 Versions never change, so the cache is never stale.
 """

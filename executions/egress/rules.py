@@ -4,8 +4,8 @@
     rules.allows_address("10.1.2.3", 5432)   for each address, if the verdict is BY_ADDRESS
 
 An entry is a name (`api.example.com`), the names below it (`*.example.com`), an address or a range
-of addresses (`10.0.0.0/8`), each with or without a port. A range also allows names that resolve to
-its addresses. `*` allows any host.
+of addresses (`10.0.0.0/8`), each with or without a port. Entries for addresses also allow names
+that resolve to these addresses. `*` allows any host.
 """
 
 import enum

@@ -40,9 +40,9 @@ class LoopTurns:
 class MapTurns:
     """The state of a map: items from `next` on have not been handed out to workers.
 
-    Items in `open` are running, and items in `spare` are below `next` but have not started. At most
-    `wide` items run at the same time. `failed` is the first failed item if failures stop the map;
-    then items start only after a roll-back (`begun_again`).
+    Items in `open` are handed out and have not ended. Items in `spare` are below `next`, but wait
+    to be handed out. At most `wide` items run at the same time. `failed` is the first failed item
+    if failures stop the map; then items start only after a roll-back (`begun_again`).
     """
 
     total: int

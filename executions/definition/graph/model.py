@@ -1,7 +1,7 @@
 """A published definition, compiled: tasks, steps and edges by index, ready for planning.
 
-It is immutable and does no I/O; workers cache one Graph per version. A container's body is its own
-Graph; indexes are positions in the `tasks` and `steps` of one Graph.
+It is immutable and does no I/O; workers cache one Graph per version. A container's body is a
+separate Graph; indexes are positions in the `tasks` and `steps` of one Graph.
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ class Edge:
 class Step:
     """One module of one task, with everything needed to run it.
 
-    `path` is relative to its Graph. In a body, a run's step path begins with the body's place:
-    `refine[2].draft.main`.
+    `path` is relative to its Graph. In a body, the path of a run's step begins with the prefix of
+    its place: `refine[2].draft.main`.
     """
 
     index: int
@@ -146,7 +146,7 @@ class Graph:
     """One version of a workflow, one container's body, or the undo steps of either, for planning.
 
     A body has the workflow's name, variables and priority, but no `output`. A body's result is the
-    output of its last task, or the outputs of all last tasks by ID if there are several.
+    output of the task that no edge leaves; if there are several, their outputs by task ID.
     """
 
     tasks: tuple[Task, ...]

@@ -57,9 +57,9 @@ class Settlement:
 def settle(graph: Graph, outcomes: dict[int, str], ended: Iterable[int]) -> Settlement:
     """Follow the edges out of `ended`, and skip tasks that can no longer run.
 
-    Adds the skipped tasks to `outcomes`. `unsettled` lists the tasks with an edge whose source is
-    not in `outcomes`: the caller must look that source up, or wait for it. Each task is listed
-    once.
+    Adds the skipped tasks to `outcomes`. `unsettled` lists the tasks with an incoming edge whose
+    source is not in `outcomes`: the caller must look that source up, or wait for it. Each task is
+    listed once.
     """
     return decide(
         graph, outcomes, [edge.target for task in ended for edge in graph.tasks[task].outgoing]

@@ -1,7 +1,7 @@
 """Publishing: complete the definition, so that later settings and releases do not change it.
 
-Each module receives its policies, timeout, queue and the properties of its type. A version then
-runs without settings or the catalog.
+Each module receives its policies, timeout, queue and the properties of its type, so that a version
+is compiled without the settings and the catalog.
 """
 
 from collections.abc import Mapping

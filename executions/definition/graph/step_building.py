@@ -1,7 +1,7 @@
 """Build a graph's steps on first access: a process runs few of a large graph's steps.
 
 Parsing the templates of 2,000 steps takes seconds; a new process could be killed before it
-finishes. Building one step takes a fraction of a millisecond.
+finishes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,7 @@
 """Compensation: decide which undo step runs next, from the rows.
 
 This module does no I/O. Tasks that succeeded are undone one after another, starting with the last
-that ended. A failed undo step stops the rest until a user requeues, fixes or skips it.
+that ended. A permanently failed undo step stops the rest until a user requeues, fixes or skips it.
 """
 
 from collections.abc import Iterable

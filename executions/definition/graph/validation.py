@@ -69,7 +69,7 @@ def problems(document: Any, catalog: Catalog, limits: Limits = DEFAULTS) -> list
 
 
 def warnings(document: Any, catalog: Catalog) -> list[DefinitionProblem]:
-    """Return possible mistakes in a definition that can be published.
+    """Return possible mistakes in a definition, which do not prevent publishing.
 
     Returns [] for a document that is not an object, cannot be stored, or has too many tasks.
     """

@@ -1,8 +1,8 @@
 """Decide whether an execution can move to another version of its workflow.
 
 This module does no I/O. Steps are matched by their paths, and renamed tasks by a table of names. An
-execution can move if its steps so far are a possible beginning in the new version: each step that
-waits, is due or is dead exists there, and no new task comes before a task that has started.
+execution can move if its steps so far could have run in the new version: for example, each step
+that waits, is due or is dead exists there, and no new task comes before a task that has started.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,8 +1,7 @@
 """Filters of lists and objects.
 
-Each item is charged to the budget; a generator's items are charged when they are taken. Filters
-that call other filters for each item (`map`, `select`) nest at most as deep as an expression is
-long, since an expression cannot define functions; the called filters charge their own work.
+Each item is charged to the budget; a generator's items are charged when they are taken. The filters
+that `map` and `select` call for each item charge their own work.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -245,8 +244,8 @@ def counted(budget: RenderBudget, value: Iterable[Any], units: int) -> Iterator[
 def each(name: str) -> Callable[..., Any]:
     """Return `map`, `select`, `reject`, or their variant for an attribute, such as `selectattr`.
 
-    They are Jinja's own filters, over counted items. The name of a filter or test must be a string,
-    and each item is charged for the call and its arguments.
+    The result is Jinja's own filter, over counted items. The name of a filter or test must be a
+    string, and each item is charged for the call and its arguments.
     """
     function: Any = FILTERS[name]
     at = 1 if name.endswith("attr") else 0

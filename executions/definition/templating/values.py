@@ -82,8 +82,8 @@ class UnusableValue(Exception):
 def as_json(budget: RenderBudget, value: Any) -> Any:
     """Return `value` as plain JSON types: tuples and generators become lists.
 
-    Raises UnusableValue for anything else (a method, an undefined name, NaN), and for a value above
-    the limits, which count repeated values each time.
+    Raises UnusableValue for anything else, such as NaN, and for a value above the limits, which
+    count repeated values each time. Raises Jinja's UndefinedError for a missing value.
     """
     kind_of = type(value)
     if value is None or kind_of is bool:

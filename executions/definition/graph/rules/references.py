@@ -32,9 +32,9 @@ Mistake = tuple[str, str]  # code, sentence
 class BodyView:
     """A body, as seen by a template in this body or in a nested body.
 
-    `task` is the template's task, or the container around it; None for a template outside the
-    tasks, such as the output. `before` is a bit mask of the tasks that end before `task`; None if
-    unknown. `done` says that `task` itself has succeeded, as in its undo step.
+    `task` is the template's task, or the container around it; None for the output and for a loop's
+    condition. `before` is a bit mask of the tasks that end before `task`; None if unknown. `done`
+    says that `task` itself has succeeded, as in its undo step.
     """
 
     body: BodyReading

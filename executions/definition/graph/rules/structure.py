@@ -12,7 +12,7 @@ from executions.definition.templating.errors import Pointer
 def edge_problems(
     reading: BodyReading, elsewhere: Mapping[str, BodyReading]
 ) -> Iterator[DefinitionProblem]:
-    """Yield problems for edges that name an unknown task, are repeated, or have a wrong outcome.
+    """Yield problems for repeated edges, wrong outcomes, and tasks that are not in the body.
 
     `elsewhere` maps each task ID to the body that contains it.
     """
@@ -147,7 +147,7 @@ OF_STEPS = {
 def body_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
     """Yield problems for tasks whose own body is missing, empty, unexpected or too deep.
 
-    Also yields problems of chained containers, step settings on containers, and containers' checks.
+    Also yields problems of chained containers, of step settings on containers, and of `check_task`.
     """
     for task in body.tasks:
         chained = "modules" in task.document

@@ -1,7 +1,7 @@
 """Assemble the definition of a test run, and locate each problem in the requested definition.
 
 Triggers, the concurrency key and the error workflow are omitted: a user starts a test run manually,
-it waits for no other execution, and its failure starts none.
+it does not wait for executions with the same key, and its failure starts no workflow.
 """
 
 import re

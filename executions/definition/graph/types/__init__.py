@@ -84,7 +84,7 @@ class Typed:
 class Missing:
     """The result for a key that does not exist.
 
-    `names` are the existing keys, and `kind` is the type of the value.
+    `names` are the existing keys, and `kind` is the type of the value that lacks the key.
     """
 
     names: tuple[str, ...]
