@@ -62,10 +62,10 @@ def resume(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExe
 
 
 def cancel(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecution:
-    """Cancel an execution: its live runs are cancelled and their results rejected.
+    """Cancel an execution and its live runs, whose results are rejected.
 
-    Raises the errors of `pause`. If steps with an undo succeeded, the execution ends once they are
-    undone.
+    Running steps that have an undo may finish, however; the execution ends once all successful
+    steps with an undo are undone. Raises the errors of `pause`.
     """
     with transaction.atomic():
         execution = _locked(execution_id, "cancel", State.PENDING, State.RUNNING, State.PAUSED)

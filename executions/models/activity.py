@@ -11,9 +11,9 @@ from executions.models.workspace import Workspace
 class Activity(models.Model):
     """One action: the actor, the object, the time, the origin, the reason, and the changed values.
 
-    Append-only: a trigger in the database rejects updates and deletes. So no foreign key may
-    cascade to it: the row keeps the account's ID after the account is deleted. `workspace` is empty
-    for events of the whole installation (accounts, tiers, sign-in).
+    Append-only: triggers in the database reject updates and deletes. So the row keeps the account's
+    ID after the account is deleted. `workspace` is empty for events of the whole installation
+    (accounts, tiers, sign-in).
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
