@@ -108,11 +108,12 @@ def end_canary(workflow: Workflow, actor: Actor, reason: str) -> None:
 def roll_back(
     workflow_id: UUID, *, actor: Actor, number: int | None = None, reason: str = ""
 ) -> RolledBack:
-    """Withdraw the canary, or else the latest version, which an earlier version replaces at once.
+    """Withdraw the version `number`; by default, the canary, or else the latest version.
 
-    `number` names the version. Any canary ends, even if the version was withdrawn before. The draft
-    and the executions do not change. Raises NotFound, NotPublished, and WrongState for a version
-    neither in use nor withdrawn, a workflow from code, or a workflow without an earlier version.
+    If this is the latest version, an earlier version replaces it. Any canary ends. The draft and
+    the executions do not change. Raises NotFound, NotPublished, and WrongState for a version
+    neither in use nor withdrawn, a workflow from code, or a latest version without an earlier
+    version.
     """
     with transaction.atomic():
         workflow = _locked(workflow_id)

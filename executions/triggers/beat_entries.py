@@ -1,8 +1,8 @@
 """A CRON trigger's entry in celery-beat's tables: a `PeriodicTask` with its `CrontabSchedule`.
 
 The scheduler of the project's beat sends the entry's task when it is due. Beat reads some schedules
-differently (both day fields, `5/15`, `L`). It sends the task at least whenever the schedule is due,
-and `cron.fire` decides.
+differently (both day fields, `5/15`, `L`). Their entries have other fields, which include all times
+of the schedule, and `cron.fire` decides.
 """
 
 import json

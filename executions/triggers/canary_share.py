@@ -67,7 +67,7 @@ def by_version(requests: Sequence[StartRequest]) -> Iterator[tuple[StartRequest,
 def _customers(request: StartRequest, payload_list: Sequence[Any]) -> list[str | None]:
     """Return the concurrency keys as strings, and None for payloads without a key.
 
-    If a key cannot be rendered, all are None: the start is rejected later.
+    If a key cannot be rendered, all are None: a start of this version is rejected later.
     """
     rule = request.version.graph.concurrency
     try:

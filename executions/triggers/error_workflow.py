@@ -1,8 +1,8 @@
 """Error workflows: a failed or timed-out execution starts the workflow that its version names.
 
-The transaction that ends the execution also inserts the new, waiting execution, so either both or
-neither are committed. After the commit, the new execution is admitted. A fault in an error workflow
-never prevents an execution from ending.
+The transaction that ends the execution also inserts the new, waiting execution, which is admitted
+after the commit. If the error workflow is missing or rejects the start, the execution ends without
+it.
 """
 
 import logging

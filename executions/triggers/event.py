@@ -1,4 +1,4 @@
-"""EVENT triggers: an event is published once, and starts each workflow that listens for it.
+"""EVENT triggers: an event is published once, and starts each workflow whose trigger matches it.
 
 The event and its executions are one transaction; a rejected start leaves the others unchanged.
 Waiting runs are woken after the commit.
