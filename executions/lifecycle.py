@@ -1,8 +1,8 @@
 """Change the state of an execution: one guarded transition per function.
 
-`admission/capacity.py` admits executions, and `end_well.sql` and `end_only.sql` of `runners/sql`
-end an execution with its last run. A function locks the execution before it ends or wakes the runs
-in a later statement. So it cannot miss a claim, which locks the execution FOR SHARE.
+`admission/capacity.py` admits executions, `compensation.py` undoes them, and `end_well.sql` and
+`end_only.sql` of `runners/sql` end them. A function locks the execution before it ends or wakes the
+runs in a later statement. So it cannot miss a claim, which locks the execution FOR SHARE.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -118,7 +118,7 @@ def finish(
 
 
 def undo(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecution:
-    """Undo a FAILED execution; afterwards only dead letters of its undo steps can be requeued.
+    """Begin to undo a FAILED execution; later, only dead letters of undo steps can be requeued.
 
     Raises NotFound or WrongState.
     """
@@ -199,9 +199,10 @@ class Reopenable:
 def lock_to_reopen(execution_ids: Sequence[UUID], *, workspace_id: UUID) -> list[Reopenable]:
     """Lock and return those of the executions that can be reopened together.
 
-    Call it before other locks. The result omits executions locked by others, and those that
-    `reopen` must handle or reject: all of a workspace with limits, children, and those with a
-    concurrency key, without a slot, undone, or not in the state RUNNING, PAUSED or FAILED.
+    Call it before other locks. The result is empty if the workspace limits concurrent executions.
+    It omits executions that others have locked, and those for `reopen` to handle or reject:
+    children, and executions with a concurrency key, without a slot, undone, or not RUNNING, PAUSED
+    or FAILED.
     """
     if limited(workspace_id):
         return []

@@ -75,8 +75,8 @@ class AuditSeal(models.Model):
     """A link of the audit trail's hash chain: the rows that it covers, and its digest.
 
     `leaves` holds, for each row in the order of sealing, the 16 bytes of its ID and the SHA-256 of
-    its content. `digest` covers the leaves, the number, the time and the previous link's digest
-    (executions/audit/chain.py). Append-only, like the trail itself.
+    its content. `digest` covers all other columns (executions/audit/chain.py). Append-only, like
+    the trail itself.
     """
 
     number = models.BigIntegerField(primary_key=True)

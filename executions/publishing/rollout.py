@@ -111,9 +111,8 @@ def roll_back(
     """Withdraw the version `number`; by default, the canary, or else the latest version.
 
     If this is the latest version, an earlier version replaces it. Any canary ends. The draft and
-    the executions do not change. Raises NotFound, NotPublished, and WrongState for a version
-    neither in use nor withdrawn, a workflow from code, or a latest version without an earlier
-    version.
+    the executions do not change. Raises NotFound, NotPublished, and WrongState for a workflow from
+    code, a version neither in use nor withdrawn, or a latest version that is the first.
     """
     with transaction.atomic():
         workflow = _locked(workflow_id)
