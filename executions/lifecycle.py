@@ -199,10 +199,9 @@ class Reopenable:
 def lock_to_reopen(execution_ids: Sequence[UUID], *, workspace_id: UUID) -> list[Reopenable]:
     """Lock and return those of the executions that can be reopened together.
 
-    Call it before other locks. The result is empty if the workspace limits concurrent executions.
-    It omits executions that others have locked, and those for `reopen` to handle or reject:
-    children, and executions with a concurrency key, without a slot, undone, or not RUNNING, PAUSED
-    or FAILED.
+    Call it before other locks. Returns [] if the workspace limits concurrent executions. Omits
+    executions that others have locked, and those for `reopen` to handle or reject: children, and
+    executions with a concurrency key, without a slot, undone, or not RUNNING, PAUSED or FAILED.
     """
     if limited(workspace_id):
         return []
