@@ -2,7 +2,7 @@
 
 A process that handles requests needs `database`, `broker` and `migrations` itself. Without
 `workers` and `beat` it still accepts executions and loses none, so removing it from the load
-balancer would not help. Cells share the broker; each has its other parts, such as `b:database`.
+balancer would not help. Each cell has its own parts, such as `b:database`, but shares the broker.
 """
 
 from collections.abc import Callable

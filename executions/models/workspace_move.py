@@ -13,7 +13,7 @@ class WorkspaceMove(models.Model):
 
     The rows are in the first database. The newest switched move of a workspace names the
     workspace's cell. The transaction that switches a workspace to its target also writes the row
-    there, in the state SWITCHED, as a proof of the switch.
+    there, in the state SWITCHED, as proof of the switch.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

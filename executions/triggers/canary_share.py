@@ -1,7 +1,7 @@
 """Choose the latest version or the canary version of a workflow, for each start.
 
 The choice depends on a hash of the key that identifies the start. So equal keys use the same
-version while the canary lasts, and a larger share includes the keys of a smaller share.
+version while the share is unchanged, and a larger share includes the keys of a smaller share.
 """
 
 from collections.abc import Iterator, Sequence
