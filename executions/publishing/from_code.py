@@ -166,7 +166,7 @@ def _mark(definition: Mapping[str, Any]) -> str:
 def _checked(
     one: CodeDefinition, workspace_id: UUID | None, current: CodeVersion | None
 ) -> CodeContent:
-    """Return a definition, checked and resolved. Raises InvalidDefinition with all problems."""
+    """Return a definition, checked and resolved. Raises InvalidDefinition with the problems."""
     source, new_id = dict(one.definition), uuid7()
     if found := check(source, workspace_id, current.workflow_id if current else new_id):
         many = "1 problem" if len(found) == 1 else f"{len(found)} problems"

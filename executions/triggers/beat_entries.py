@@ -46,7 +46,7 @@ def entry_of(trigger: Trigger) -> PeriodicTask | None:
 
 
 def entries_of(triggers: Iterable[Trigger]) -> dict[UUID, PeriodicTask]:
-    """Return the triggers' entries, keyed by trigger ID; renamed or missing ones cost queries."""
+    """Return existing entries, keyed by trigger ID; each renamed or missing entry costs queries."""
     names = {_name(trigger): trigger for trigger in triggers}
     rows = PeriodicTask.objects.select_related("crontab").filter(name__in=names)
     found = {}
