@@ -23,7 +23,7 @@ from executions.triggers.sync import sync
 class RolledBack:
     """The withdrawn version, and the version that new executions use instead.
 
-    `switched` is False if the withdrawn version was out of use before the call.
+    `switched` is False if the withdrawn version was not in use before the call.
     """
 
     bad: WorkflowVersion

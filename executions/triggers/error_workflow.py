@@ -32,7 +32,7 @@ MAX_MESSAGE = 10_000
 def notify(sender: Any, execution: WorkflowExecution, **_: Any) -> None:
     """Start the error workflow of an execution that failed or timed out, if its version names one.
 
-    Do nothing for a test run, or for an execution of an error workflow.
+    Do nothing for a test run, for an execution of an error workflow, or for its children.
     """
     if execution.failure_of_id is not None:
         return
