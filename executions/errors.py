@@ -96,7 +96,7 @@ class Unchanged(ValkyrError):
 class StaleRevision(ValkyrError):
     """Another user changed the object. Fetch it again and repeat your change.
 
-    `facts` contain its revision, and the user and time of the last change.
+    For a workflow, `facts` contain its revision, and the user and time of its last recorded change.
     """
 
     code = "stale_revision"
@@ -126,9 +126,9 @@ class RequestInProgress(ValkyrError):
 
 
 class QuotaExceeded(ValkyrError):
-    """A limit of the workspace's tier, or a quota, is reached.
+    """A limit of the workspace, or of the user in it, is reached.
 
-    `retry_after` is in seconds; `facts` name the limit.
+    `retry_after` is in seconds; `facts` name the limit if it is hourly or daily.
     """
 
     code = "quota_exceeded"

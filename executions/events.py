@@ -1,4 +1,4 @@
-"""Signals that this app sends to higher apps inside the transaction, with `send`.
+"""Signals that are sent inside the transaction of a change, with `send`.
 
 A failing receiver fails the transaction, so that state and its consequences stay consistent. Only
 `execution_ended` is sent after the transaction.

@@ -1,8 +1,8 @@
 """Change the state of an execution: one guarded transition per function.
 
-`admission/capacity.py` admits executions, and `end_well.sql` and `end_only.sql` of `runners/sql`
-end an execution with its last run. A function locks the execution before it ends or wakes the runs
-in a later statement. So it cannot miss a claim, which locks the execution FOR SHARE.
+`admission/capacity.py` admits executions, `compensation.py` undoes them, and `end_well.sql` and
+`end_only.sql` of `runners/sql` end them. A function locks the execution before it ends or wakes the
+runs in a later statement. So it cannot miss a claim, which locks the execution FOR SHARE.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -62,10 +62,10 @@ def resume(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExe
 
 
 def cancel(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecution:
-    """Cancel an execution: its live runs are cancelled and their results rejected.
+    """Cancel an execution and its live runs, whose results are rejected.
 
-    Raises the errors of `pause`. If steps with an undo succeeded, the execution ends once they are
-    undone.
+    Running steps that have an undo may finish, however; the execution ends once all successful
+    steps with an undo are undone. Raises the errors of `pause`.
     """
     with transaction.atomic():
         execution = _locked(execution_id, "cancel", State.PENDING, State.RUNNING, State.PAUSED)
@@ -118,7 +118,7 @@ def finish(
 
 
 def undo(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecution:
-    """Undo a FAILED execution; afterwards only dead letters of its undo steps can be requeued.
+    """Begin to undo a FAILED execution; later, only dead letters of undo steps can be requeued.
 
     Raises NotFound or WrongState.
     """
@@ -199,9 +199,9 @@ class Reopenable:
 def lock_to_reopen(execution_ids: Sequence[UUID], *, workspace_id: UUID) -> list[Reopenable]:
     """Lock and return those of the executions that can be reopened together.
 
-    Call it before other locks. The result omits executions locked by others, and those that
-    `reopen` must handle or reject: all of a workspace with limits, children, and those with a
-    concurrency key, without a slot, undone, or not in the state RUNNING, PAUSED or FAILED.
+    Call it before other locks. Returns [] if the workspace limits concurrent executions. Omits
+    executions that others have locked, and those for `reopen` to handle or reject: children, and
+    executions with a concurrency key, without a slot, undone, or not RUNNING, PAUSED or FAILED.
     """
     if limited(workspace_id):
         return []

@@ -111,7 +111,7 @@ def send(task: str, args: Sequence[Any], queue: str, **options: Any) -> None:
 def sending() -> Iterator[None]:
     """Wrap code that sends messages, so that a slow broker does not delay every sender.
 
-    Raises OperationalError if the broker was too slow within the last `REST_SECONDS`.
+    Raises OperationalError if a send failed slowly within the last `REST_SECONDS`.
     """
     global _slow_until  # noqa: PLW0603 - one broker a process
     begun = monotonic()

@@ -4,7 +4,7 @@ PostgreSQL's jsonb rejects NUL characters and lone surrogates, and JSON has no N
 rejected here with a message, before the database rejects them in the middle of a write.
 
 The C encoder writes a list a thousand times if it occurs a thousand times, and cannot be stopped.
-So the size is computed first, without building anything, and only up to the limit.
+So the minimum size is counted first, without building anything, and only up to the limit.
 """
 
 import hashlib
@@ -233,10 +233,10 @@ def trusted(value: Any) -> Any:
 
 
 def _left(value: Any, left: int) -> int:
-    """Return how many of `left` bytes remain after the JSON of `value`, negative if it is longer.
+    """Return how many of `left` bytes remain after the JSON of `value` at its minimum size.
 
-    Counts the minimum size of the JSON, and stops below zero. A value that occurs many times is
-    counted each time. Every payload passes through here, so the usual types are checked first.
+    Counting stops when the result is negative. A value that occurs many times is counted each time.
+    Every payload passes through here, so the usual types are checked first.
     """
     if type(value) is dict or isinstance(value, dict):
         return _left_of_object(value, left)

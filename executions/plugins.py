@@ -7,8 +7,8 @@ A plugin's `apps.py` holds a subclass of `PluginConfig` that declares what it ad
         modules = {"shop.discount": "shop_plugin.discount:Discount"}
         api = "shop_plugin.urls"
 
-To install it, add its name to `INSTALLED_APPS`. Django and Celery find the rest as for any app:
-models and migrations, `admin.py`, `tasks.py`, management commands, checks and signal receivers.
+To install the plugin, add its name to `INSTALLED_APPS`. Django and Celery find the rest as for any
+app: models and migrations, `admin.py`, `tasks.py`, management commands, checks and receivers.
 """
 
 from collections.abc import Callable, Mapping, MutableMapping
@@ -65,7 +65,7 @@ class ApiConfig(AppConfig):
 class PluginConfig(ApiConfig):
     """A plugin's app, which declares what the plugin adds.
 
-    Its module must be cheap to import, because every process imports it at its start.
+    The plugin's `apps.py` must be cheap to import, because every process imports it at its start.
     """
 
     default = False

@@ -1,4 +1,4 @@
-"""The ports of this app: typed functions that a higher app provides.
+"""The ports of this app: typed functions that other code provides, usually a higher app.
 
 A signal notifies all listeners; a port returns an answer. The app that provides a port does so in
 its `AppConfig.ready`.
@@ -15,7 +15,7 @@ R = TypeVar("R")
 
 
 class Port(Generic[P, R]):
-    """A function that another app provides, once.
+    """A function that an app provides, once.
 
     A call before it is provided raises ImproperlyConfigured, which names the missing app.
     """

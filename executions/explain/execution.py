@@ -33,9 +33,9 @@ UNDONE: dict[str, str] = {
 class QueuePosition:
     """An execution's queue position; `ahead` and `key_ahead` are exact below 10,000.
 
-    `limit` is the number of slots of its workspace, and `active` of these are in use; None and 0 if
-    there is no limit. `holders` are some of the executions that hold its concurrency key, and
-    `held` is the number of all holders.
+    `limit` is the number of its workspace's slots, and `active` the number of slots in use; without
+    a limit, they are None and 0. `holders` are at most five of the executions that hold its
+    concurrency key, and `held` is the number of all holders.
     """
 
     workspace: str

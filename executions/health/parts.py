@@ -1,8 +1,8 @@
-"""The parts of an installation; those that use the database share one session.
+"""The parts of an installation; the parts in one database are checked in one session.
 
 A process that handles requests needs `database`, `broker` and `migrations` itself. Without
 `workers` and `beat` it still accepts executions and loses none, so removing it from the load
-balancer would not help. With cells, each cell has its own parts, such as `b:database`.
+balancer would not help. Each cell has its own parts, such as `b:database`, but shares the broker.
 """
 
 from collections.abc import Callable

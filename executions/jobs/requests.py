@@ -32,10 +32,10 @@ RETRY_SECONDS = 5
 def ask(
     kind: str, subject: UUID, *, workspace_id: UUID, requested_by: str, fresh: float = 0
 ) -> Job:
-    """Return the subject's unfinished job of this kind, or a new job.
+    """Return the subject's newest job of this kind if it is unfinished, or else a new job.
 
-    A job that succeeded within the last `fresh` seconds is also returned. Raises QuotaExceeded if
-    the workspace has too many unfinished jobs.
+    The newest job is also returned if it succeeded within the last `fresh` seconds. Raises
+    QuotaExceeded if the workspace has too many unfinished jobs.
     """
     known = _known(kind, subject, fresh)
     if known is not None:

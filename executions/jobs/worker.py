@@ -119,7 +119,7 @@ NOT_FINISHED = (
 
 
 def sweep() -> int:
-    """Send lost jobs, fail overdue jobs and delete old ones, one batch of each.
+    """Resend jobs that no worker has started, fail overdue jobs and delete old finished jobs.
 
     Returns how many jobs were sent or failed.
     """

@@ -67,8 +67,8 @@ class LabelledIds:
 def newest(rows: QuerySet[WorkflowExecution] | None, query: LabelQuery, many: int) -> LabelledIds:
     """Return the IDs of the first `many` of `rows` that have the labels.
 
-    If `rows` is None, all executions of the query's workflows are searched. The result has fewer
-    IDs, with `reached` set, if the time runs out.
+    If `rows` is None, all executions of the query's workflows are searched. If the time runs out,
+    the result has fewer IDs, and `reached` is the last ID that was checked.
     """
     name = _rarest(query.labels)
     value = query.labels[name]

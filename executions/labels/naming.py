@@ -59,7 +59,7 @@ def check_all(labels: Mapping[str, str]) -> None:
 def in_search(text: str) -> tuple[dict[str, str], str]:
     """Return the labels among the words of a search, and the other words.
 
-    `customer:"ACME Ltd" order:7 import` has two labels. Invalid, repeated and excess ones remain.
+    `customer:"ACME Ltd" import` has one label. Invalid, repeated and excess labels remain words.
     """
     found: dict[str, str] = {}
 

@@ -82,7 +82,7 @@ class LabelRanges:
         return sorted(ids, reverse=not self.ascending)
 
     def _next_sizes(self, found: Mapping[Range, list[UUID]], many: int) -> dict[Range, int]:
-        """Return the number of rows to read from each range, about `many` in total.
+        """Return the number of rows to read next from each range, in total at least `many`.
 
         The density of the rows in `found` determines the numbers. IDs begin with a time, so the
         difference between two IDs is a duration.

@@ -26,9 +26,9 @@ class BadValue(Exception):
 
 @dataclass(frozen=True, slots=True)
 class RenderedLabels:
-    """The labels of each new execution (None if it has none), and the reasons for omitted labels.
+    """The labels of each new execution (None if it has none), and the problems of labels.
 
-    `problems` maps the name of each omitted label to the first reason.
+    `problems` maps the name of each label that could not be rendered to the first reason.
     """
 
     each: Sequence[Mapping[str, str] | None]

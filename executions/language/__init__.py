@@ -1,4 +1,4 @@
-"""Text in the user's language: lazy strings for modules, and the names of models.
+"""Text in the user's language: lazy strings for code that runs at import, and names of models.
 
 The API, logs, commands and migrations are in English. Inside a function, use Django's `gettext`.
 """

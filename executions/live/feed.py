@@ -106,9 +106,9 @@ def mark() -> Mark:
 
 
 def read_cursor(text: str | None, latest: int) -> int | None:
-    """Parse a returning viewer's cursor; return None if it is missing or not from this database.
+    """Return the parsed cursor of a viewer that reconnects; None if it is missing or invalid.
 
-    `latest` is the current cursor: a later one comes from another database, or is invalid.
+    A cursor later than `latest`, the current one, is invalid: it comes from another database.
     """
     if not text or not _TEXT.fullmatch(text) or int(text) > latest:
         return None

@@ -1,8 +1,8 @@
 """The hub reads a database for all viewers of one event loop at once, if there are any.
 
-Each read notes the position, reads all rows written since the previous position, and distributes
-them. A new viewer's first rows are read between two of these reads, so that the next read finds all
-later changes. Between reads, the hub holds no connection and no transaction.
+Each read notes the position, reads the watched objects' rows that were written since the previous
+position, and distributes them. A new viewer's first rows are read between two of these reads, so
+that the next read finds all later changes. Between reads, the hub holds no connection.
 """
 
 import asyncio
@@ -265,7 +265,7 @@ def at_rest() -> bool:
 
 
 def _changes(ids: dict[Feed, list[UUID]], since: int | None) -> tuple[Mark, dict[Topic, News]]:
-    """Return the position, and the watched objects' changes since a cursor; none without one."""
+    """Return the position, and changes of the watched objects since `since`; none if it is None."""
     at = mark()
     found: dict[Topic, News] = {}
     if since is not None:
@@ -277,7 +277,7 @@ def _changes(ids: dict[Feed, list[UUID]], since: int | None) -> tuple[Mark, dict
 def opening(feed: Feed, pk: UUID, last: str | None) -> tuple[Mark, str, News | None]:
     """Return the position, the frame's event, and a new viewer's first rows.
 
-    The rows are the changes since the cursor `last`, or everything; None for a deleted object.
+    The rows are everything, or the changes since a valid cursor `last`; None for a deleted object.
     """
     at = mark()
     since = read_cursor(last, at.cursor)

@@ -11,9 +11,9 @@ from executions.models.workspace import Workspace
 class Activity(models.Model):
     """One action: the actor, the object, the time, the origin, the reason, and the changed values.
 
-    Append-only: a trigger in the database rejects updates and deletes. So no foreign key may
-    cascade to it: the row keeps the account's ID after the account is deleted. `workspace` is empty
-    for events of the whole installation (accounts, tiers, sign-in).
+    Append-only: triggers in the database reject updates and deletes. So the row keeps the account's
+    ID after the account is deleted. `workspace` is empty for events of the whole installation
+    (accounts, tiers, sign-in).
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -75,8 +75,8 @@ class AuditSeal(models.Model):
     """A link of the audit trail's hash chain: the rows that it covers, and its digest.
 
     `leaves` holds, for each row in the order of sealing, the 16 bytes of its ID and the SHA-256 of
-    its content. `digest` covers the leaves, the number, the time and the previous link's digest
-    (executions/audit/chain.py). Append-only, like the trail itself.
+    its content. `digest` covers all other columns (executions/audit/chain.py). Append-only, like
+    the trail itself.
     """
 
     number = models.BigIntegerField(primary_key=True)

@@ -7,10 +7,10 @@ from executions.models.workspace import Workspace
 
 
 class AppliedBundle(models.Model):
-    """The source of a workspace's definitions: a Git commit, and the objects that came from it.
+    """The source of a workspace's definitions: a Git commit, and the keys of objects from bundles.
 
-    `keys` are `workflows/<slug>` and `<kind>/<key in JSON>` of objects that came from bundles. Only
-    these are archived or deleted if a later bundle with `prune` lacks them.
+    `keys` are `workflows/<slug>` and `<kind>/<key in JSON>`. Only the objects with these keys are
+    archived or deleted if a later bundle with `prune` lacks them.
     """
 
     workspace = models.OneToOneField(

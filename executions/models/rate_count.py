@@ -4,9 +4,9 @@ from django.db import models
 
 
 class RateCount(models.Model):
-    """The number of events of one kind in the minute that ends at `ends_at`.
+    """The number of events of one kind and origin in the minute that ends at `ends_at`.
 
-    The key is a digest, which reveals no names or addresses.
+    The key is a digest of the kind and the origin, which reveals no names or addresses.
     """
 
     key = models.CharField(max_length=32, primary_key=True)

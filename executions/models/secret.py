@@ -75,10 +75,10 @@ class CredentialUse(models.Model):
     """One read of a credential by a step, or one refusal; the row never contains the value.
 
     The statement that reads the credential writes the row, before the step's module gets the value.
-    Other refusals are recorded afterwards. The row outlives the objects it names: the IDs are not
-    foreign keys, and `credential_id` is empty if the workspace has no credential of the `name`.
-    `version` is the credential's version. `host` is the host to which the step connects, if known
-    before it runs, or the rejected address. `reason` explains a refusal.
+    Refusals are recorded afterwards. The row outlives the objects it names: the IDs are not foreign
+    keys, and `credential_id` is empty if the workspace has no credential of the `name`. `version`
+    is the credential's version. `host` is the host to which the step connects, if known before it
+    runs, or the rejected address. `reason` explains a refusal.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

@@ -13,11 +13,11 @@ class StoredPayload(models.Model):
     """A large value of a workspace in object storage (`executions.payload_store`).
 
     Its file's name contains the digest and the ID. Equal values of a workspace with the same
-    sealing key share a row until it is collected: an equal value that is stored later gets a new
-    row and a new file, which the collector never touches. `stored_at` is empty until the file is
-    complete. `sealing_key` is 0 if the value is not sealed. `refers_to` are the IDs of the stored
-    values inside this one, at any depth: an execution that uses this value uses those, too.
-    `content_digest` is the digest of stored content, for which `digest` is derived from the ID.
+    sealing key share a row. Once the collector has marked the row, an equal value gets a new row
+    and file. `stored_at` is empty until the file is complete. `sealing_key` is 0 if the value is
+    not sealed. `refers_to` are the IDs of the stored values inside this one, at any depth: an
+    execution that uses this value uses those, too. `content_digest` is the digest of stored
+    content, for which `digest` is derived from the ID.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

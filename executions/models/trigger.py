@@ -18,9 +18,9 @@ class Trigger(models.Model):
     """One entry of a published version's `triggers:`; publishing keeps these rows in sync.
 
     `enabled` is set by users, and False for a retired trigger, which the newest version no longer
-    has. `returns_enabled` is the value before the trigger was retired. Times before `enabled_at` or
-    `paused_until` do not fire. `next_at` is a schedule's first time that has no tick yet; None if
-    there is no such time or the workspace is archived.
+    has. `returns_enabled` is the value of `enabled` before the retirement. Times before
+    `enabled_at` or `paused_until` do not fire. `next_at` is an enabled schedule's first time that
+    has no tick yet; None if there is no such time or the workspace is archived.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

@@ -11,9 +11,9 @@ from executions.states import MoveState
 class WorkspaceMove(models.Model):
     """A move of a workspace from one cell to another; "" names the first database.
 
-    The newest switched move of a workspace names the workspace's cell. The rows are in the first
-    database. The transaction that brings a workspace to its target writes a copy of the row there:
-    the workspace is in the target if, and only if, that copy exists.
+    The rows are in the first database. The newest switched move of a workspace names the
+    workspace's cell. The transaction that switches a workspace to its target also writes the row
+    there, in the state SWITCHED, as proof of the switch.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

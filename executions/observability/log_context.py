@@ -1,7 +1,7 @@
 """The IDs that every log line of a request, a trigger or a step contains.
 
-They are computed only when a line is written, because most steps write none. Threads that a module
-starts have no IDs.
+A step's IDs are computed only when a line is written, because most steps write none. Threads that a
+module starts have no IDs.
 """
 
 from collections.abc import Callable, Iterator, Mapping

@@ -48,8 +48,8 @@ def turn_off(workspace_id: UUID, *, actor: Actor, reason: str = "") -> None:
 def remove_old_keys(workspace_id: UUID, *, actor: Actor, reason: str = "") -> list[int]:
     """Delete the keys that no longer seal new values, and return their IDs.
 
-    The function first checks all rows. It raises WrongState, and deletes no key, if a row, a stored
-    value or a plugin needs an old key, or if a value does not open. Raises the errors of `walk`.
+    First checks all rows. Raises WrongState, and deletes no key, if a row must be resealed or does
+    not open, or a stored value or a plugin needs an old key. Raises the errors of `walk`.
     """
     found = walk(workspace_id, only_look=True)
     if found.changed or found.broken:

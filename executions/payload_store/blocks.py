@@ -51,8 +51,8 @@ def items_at(
 ) -> dict[int, Any]:
     """Return items of a stored list, by index; references in them are not loaded.
 
-    Omits items after the blocks that fit into the limit together. Call it outside any transaction.
-    Raises StoredValueTooLarge if the first needed block exceeds it, and the errors of `part_of`.
+    Omits later items once the needed blocks exceed the limit. Call it outside any transaction.
+    Raises StoredValueTooLarge if the first needed block does, and the errors of `part_of`.
     """
     found: dict[int, Any] = {}
     first, start, size = 0, 1, 0  # after the list's bracket

@@ -1,6 +1,6 @@
 """Files below an address: a folder on this system, or any storage that fsspec supports.
 
-A file appears complete or not at all. fsspec is imported at the first use.
+In folders and object storages, files appear complete or not at all. fsspec is imported when used.
 """
 
 import os

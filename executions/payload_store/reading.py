@@ -43,9 +43,9 @@ def text_of(workspace_id: UUID, reference: dict[str, Any]) -> bytes:
 def opened(workspace_id: UUID, reference: dict[str, Any]) -> Iterator[BinaryIO]:
     """Open the JSON of a stored value, or stored content, of any size, for reading at any position.
 
-    Only a few MiB are in memory. If the file is read from its beginning, its digest is checked at
-    the end. Call it outside any transaction. Raises StoredValueBroken, PayloadStoreUnavailable, and
-    the errors of sealing, also during reads.
+    Holds only a few MiB in memory, unless an earlier version of Valkyr sealed the file. If the file
+    is read from its beginning, its digest is checked at the end. Call it outside any transaction.
+    Raises StoredValueBroken, PayloadStoreUnavailable, and the errors of sealing, also during reads.
     """
     found = _facts_of(reference)
     _, digest, size, key = found

@@ -43,7 +43,7 @@ def write(system: Any, path: str, parts: Iterable[bytes]) -> None:
 
 
 class UploadPart(SeekableReader):
-    """The buffer of one part, outside Python's heap, which would keep the memory for each thread.
+    """The buffer of one part, outside Python's heap, which would not return the memory afterwards.
 
     The same buffer is filled for the next part, because the client's objects refer to a body until
     Python's collector finds their cycles. Call `free` after the last part.

@@ -155,7 +155,7 @@ def everything_in(value: Any) -> set[UUID]:
 
 
 def keep(execution_id: UUID, value: Any) -> None:
-    """Let an execution refer to the stored values in a value of another execution.
+    """Let an execution refer to the stored values inside a value.
 
     Call it in the transaction that writes the value. This locks the stored values, so the collector
     cannot delete them meanwhile; values that the collector has already marked are skipped.
@@ -164,7 +164,7 @@ def keep(execution_id: UUID, value: Any) -> None:
 
 
 def keep_each(given: Iterable[tuple[UUID, Any]], *, all_there: bool = False) -> None:
-    """Let each execution refer to the stored values inside its given value, as `keep` does.
+    """Let each execution or event refer to the stored values inside its value, as `keep` does.
 
     With `all_there`, raises PayloadStoreUnavailable if one of the values was collected.
     """

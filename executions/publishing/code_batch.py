@@ -194,7 +194,7 @@ def _save(rows: Sequence[_Written]) -> None:
 def _changed(one: _Written, now: Any) -> list[AuditLine]:
     """Set the row to the code's values; return lines of the audit trail.
 
-    The list has one line, or is empty if nothing changed.
+    The list has one line, or is empty if no column of FACTS changed.
     """
     row, said = one.row, one.said
     if one.is_made:

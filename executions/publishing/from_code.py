@@ -1,4 +1,4 @@
-"""Workflows that come from code: new content becomes a version, and users cannot edit it.
+"""Workflows that come from code: new content becomes a version; users cannot edit the workflow.
 
 The code is the draft. Unchanged content creates no version, so any number of processes can publish
 at any time. The content is the fully resolved definition, so a changed property of a step (its
@@ -71,7 +71,7 @@ def publish_from_code(
 
     `origin` names the source, such as `shop.flows:fulfil`, and `line` is the line in it. A missing
     workflow is created. If the content equals that of an earlier version, that version becomes the
-    latest again. Uses one query if nothing changed. Raises InvalidDefinition with all problems, and
+    latest again. Uses one query if nothing changed. Raises InvalidDefinition with the problems, and
     SlugTaken if a user's workflow, or a workflow of another origin, has the slug.
     """
     one = CodeDefinition(slug, definition, origin, description, line, name)
@@ -166,7 +166,7 @@ def _mark(definition: Mapping[str, Any]) -> str:
 def _checked(
     one: CodeDefinition, workspace_id: UUID | None, current: CodeVersion | None
 ) -> CodeContent:
-    """Return a definition, checked and resolved. Raises InvalidDefinition with all problems."""
+    """Return a definition, checked and resolved. Raises InvalidDefinition with the problems."""
     source, new_id = dict(one.definition), uuid7()
     if found := check(source, workspace_id, current.workflow_id if current else new_id):
         many = "1 problem" if len(found) == 1 else f"{len(found)} problems"

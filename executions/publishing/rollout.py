@@ -23,7 +23,7 @@ from executions.triggers.sync import sync
 class RolledBack:
     """The withdrawn version, and the version that new executions use instead.
 
-    `switched` is False if the withdrawn version was out of use before the call.
+    `switched` is False if the withdrawn version was not in use before the call.
     """
 
     bad: WorkflowVersion
@@ -108,11 +108,11 @@ def end_canary(workflow: Workflow, actor: Actor, reason: str) -> None:
 def roll_back(
     workflow_id: UUID, *, actor: Actor, number: int | None = None, reason: str = ""
 ) -> RolledBack:
-    """Withdraw the canary, or else the latest version, which an earlier version replaces at once.
+    """Withdraw the version `number`; by default, the canary, or else the latest version.
 
-    `number` names the version. Any canary ends, even if the version was withdrawn before. The draft
-    and the executions do not change. Raises NotFound, NotPublished, and WrongState for a version
-    neither in use nor withdrawn, a workflow from code, or a workflow without an earlier version.
+    If this is the latest version, an earlier version replaces it. Any canary ends. The draft and
+    the executions do not change. Raises NotFound, NotPublished, and WrongState for a workflow from
+    code, a version neither in use nor withdrawn, or a latest version that is the first.
     """
     with transaction.atomic():
         workflow = _locked(workflow_id)

@@ -152,7 +152,7 @@ def publish(
     effect. With `percent`, the version becomes the canary: that share of new executions uses it,
     while the triggers of the latest version remain in effect. A new latest version or canary ends
     an earlier canary. `again` is the number of an earlier published version: its source is
-    published again, and the draft does not change. Raises NotFound, InvalidDefinition with all
+    published again, and the draft does not change. Raises NotFound, InvalidDefinition with the
     problems, Unchanged, FromCode if a user publishes a workflow from code, PublishedFromGit where
     only Git publishes, and NotPublished for a canary if there is no latest version.
     """
@@ -186,7 +186,7 @@ def publish_trial(
     """Make a test version of a definition (by default the draft), or of a part of it.
 
     The draft does not change. Triggers do not start the version; `start_execution` starts it as its
-    `trial`. Raises NotFound, and InvalidDefinition with all problems, whose paths are those in the
+    `trial`. Raises NotFound, and InvalidDefinition with the problems, whose paths are those in the
     given definition.
     """
     with transaction.atomic():
@@ -210,7 +210,7 @@ def publish_trial(
 def check(
     definition: Any, workspace_id: UUID | None = None, workflow_id: UUID | None = None
 ) -> list[DefinitionProblem]:
-    """Return every problem that prevents publishing a draft; [] if it can be published.
+    """Return the problems that prevent publishing a draft; [] if it can be published.
 
     Credentials and egress rules are checked only if the workspace is given.
     """

@@ -1,8 +1,8 @@
 """Hourly and daily limits on executions: those of the workspace's tier, and those of plugins.
 
-There is a counter row for each window of the database's clock in UTC. It is updated in the
-transaction that starts the executions or, for starts in a caller's transaction, after the commit: a
-failed start is not counted, and no limit is exceeded. Only limited resources are counted.
+Limited executions are counted in a row per window: an hour or a day in UTC, by the database's
+clock. The row is updated in the transaction that starts the executions or, for starts in a caller's
+transaction, after the commit. So a failed start is not counted, and no limit is exceeded.
 """
 
 from executions.quotas.counting import check, count, prune, room

@@ -27,8 +27,8 @@ class Limit:
 class Ceilings:
     """A tier's name, its limits on running and waiting executions, and the counted limits.
 
-    Only the tightest of several limits on one counter is listed; None means no limit. `sealing_key`
-    is the ID of the workspace's key for payloads.
+    `max_concurrent` and `max_pending` are None without a limit; `limits` has the tightest limit of
+    each counter. `sealing_key` is the ID of the workspace's key for payloads.
     """
 
     tier: str

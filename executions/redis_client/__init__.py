@@ -83,10 +83,10 @@ _found = _Found()
 
 
 def behind_sentinels() -> Iterator[str]:
-    """Yield the addresses of the engine's Redis servers that only Sentinels know.
+    """Yield the addresses of the engine's Redis servers that its Sentinels name.
 
-    If no Sentinel responds, yields the servers of the last response. Raises redis.RedisError if
-    there was none.
+    If no Sentinel responds, yields the servers of the last response. Without an earlier response,
+    raises redis.RedisError or OSError.
     """
     named = [one for one in messaging.own_addresses() if messaging.SENTINEL in one]
     for url in {one[one.index(messaging.SENTINEL) :] for one in named}:

@@ -40,9 +40,9 @@ def opened(row: Any, column: str, form: str, value: Any) -> Any:
 
 
 def sealed(row: Any, column: str, form: str, value: Any) -> Any:
-    """Return a column's value for storage, sealed if the row's workspace has a key.
+    """Return a column's value for storage, sealed if the row's workspace has a current key.
 
-    Uses at most one query for each row.
+    Reads the ID of the key at most once for each row.
     """
     key = _key(row)
     if key is None:

@@ -54,7 +54,7 @@ def sealed_size(size: int) -> int:
 class SealedFile(SeekableReader):
     """Reads the content of a sealed file at any position; only one frame is in memory.
 
-    Raises SealBroken for a frame that does not open. `size` is the content's size.
+    Raises SealBroken for a header or frame that does not open. `size` is the content's size.
     """
 
     def __init__(

@@ -2,8 +2,8 @@
 
 A sealed value is an envelope, `{"$sealed": "<key>.<base64>"}` in a JSON column and
 `$sealed:<key>.<base64>` in a text column. It is encrypted with AES-256-GCM and a key of the
-workspace (`payload_keys`), and bound to the workspace and a place: an execution, a step and a
-column. It cannot be opened anywhere else.
+workspace (`payload_keys`), and bound to the workspace and a place, such as an execution, a step and
+a column. It cannot be opened anywhere else.
 
 Each variable is sealed separately, so that SQL can merge variables. Sealed logs are a list of
 envelopes, each over a list of lines, so that SQL can append to them.

@@ -180,7 +180,7 @@ def replace(row: Keyset, sealed: bytes, key_uri: str, removed: Collection[int] =
 
 
 def adopt(theirs: Keys) -> None:
-    """Add the data keys of another database, which open values but seal none.
+    """Add another database's data keys, which then open values but seal none.
 
     Call it in a transaction. Raises KeysetChanged, and the errors of `opened`.
     """

@@ -1,8 +1,8 @@
 """A CRON trigger's entry in celery-beat's tables: a `PeriodicTask` with its `CrontabSchedule`.
 
 The scheduler of the project's beat sends the entry's task when it is due. Beat reads some schedules
-differently (both day fields, `5/15`, `L`). It sends the task at least whenever the schedule is due,
-and `cron.fire` decides.
+differently (both day fields, `5/15`, `L`). Their entries have other fields, which include all times
+of the schedule, and `cron.fire` decides.
 """
 
 import json
@@ -46,7 +46,7 @@ def entry_of(trigger: Trigger) -> PeriodicTask | None:
 
 
 def entries_of(triggers: Iterable[Trigger]) -> dict[UUID, PeriodicTask]:
-    """Return the triggers' entries, keyed by trigger ID; renamed or missing ones cost queries."""
+    """Return existing entries, keyed by trigger ID; each renamed or missing entry costs queries."""
     names = {_name(trigger): trigger for trigger in triggers}
     rows = PeriodicTask.objects.select_related("crontab").filter(name__in=names)
     found = {}

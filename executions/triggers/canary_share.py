@@ -1,7 +1,7 @@
 """Choose the latest version or the canary version of a workflow, for each start.
 
 The choice depends on a hash of the key that identifies the start. So equal keys use the same
-version while the canary lasts, and a larger share includes the keys of a smaller share.
+version while the share is unchanged, and a larger share includes the keys of a smaller share.
 """
 
 from collections.abc import Iterator, Sequence
@@ -67,7 +67,7 @@ def by_version(requests: Sequence[StartRequest]) -> Iterator[tuple[StartRequest,
 def _customers(request: StartRequest, payload_list: Sequence[Any]) -> list[str | None]:
     """Return the concurrency keys as strings, and None for payloads without a key.
 
-    If a key cannot be rendered, all are None: the start is rejected later.
+    If a key cannot be rendered, all are None: a start of this version is rejected later.
     """
     rule = request.version.graph.concurrency
     try:

@@ -1,8 +1,8 @@
 """Error workflows: a failed or timed-out execution starts the workflow that its version names.
 
-The transaction that ends the execution also inserts the new, waiting execution, so either both or
-neither are committed. After the commit, the new execution is admitted. A fault in an error workflow
-never prevents an execution from ending.
+The transaction that ends the execution also inserts the new, waiting execution, which is admitted
+after the commit. If the error workflow is missing or rejects the start, the execution ends without
+it.
 """
 
 import logging
@@ -32,7 +32,7 @@ MAX_MESSAGE = 10_000
 def notify(sender: Any, execution: WorkflowExecution, **_: Any) -> None:
     """Start the error workflow of an execution that failed or timed out, if its version names one.
 
-    Do nothing for a test run, or for an execution of an error workflow.
+    Do nothing for a test run, for an execution of an error workflow, or for its children.
     """
     if execution.failure_of_id is not None:
         return

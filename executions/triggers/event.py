@@ -1,4 +1,4 @@
-"""EVENT triggers: an event is published once, and starts each workflow that listens for it.
+"""EVENT triggers: an event is published once, and starts each workflow whose trigger matches it.
 
 The event and its executions are one transaction; a rejected start leaves the others unchanged.
 Waiting runs are woken after the commit.
@@ -62,11 +62,12 @@ def publish_event(
     actor: Actor,
     event_id: str | None = None,
 ) -> EventReceipt:
-    """Store an event and start the workflows of its triggers (at most 500) whose filter matches.
+    """Store an event and start the workflows of its triggers whose filter matches.
 
-    `payload` is a value, or its StoredInput. For a known ID, returns the earlier event and starts
-    nothing. `event.started` lists the starts and the errors by trigger. Raises InvalidPayload if
-    the payload cannot be stored, and the errors of `stored_input.stored`.
+    Only the 500 oldest triggers are considered. `payload` is a value, or its StoredInput. For a
+    known ID, returns the earlier event and starts nothing. `event.started` lists the starts and the
+    errors by trigger. Raises InvalidPayload if the payload cannot be stored, and the errors of
+    `stored_input.stored`.
     """
     text = _check(value_of(payload))
     given = stored(workspace.pk, payload)
@@ -132,8 +133,7 @@ def _start_all(event: Event, given: Any, actor: Actor) -> list[Result]:
 def _holds(text: str | None, payload: Any, allowance: render_guard.Allowance) -> bool:
     """Return whether a filter matches the payload; None matches every payload.
 
-    Raises TemplateError, also if no time is left for this filter. The response lists the started
-    workflows, so the request evaluates the filters.
+    Raises TemplateError, also if no time is left for this filter.
     """
     if text is None:
         return True

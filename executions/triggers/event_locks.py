@@ -1,8 +1,8 @@
 """Lock together all rows that one event's starts need, in the order that every start uses.
 
-Each start locks its workspace, its counters and its concurrency keys, one after another. Starts of
-one transaction would lock keys in the order of their triggers, and two events with different orders
-would deadlock.
+Each start locks its workspace, its counters and its concurrency keys, one after another. Without
+this module, the starts of one event would lock keys in the order of their triggers, and the starts
+of two events could deadlock.
 """
 
 from collections.abc import Sequence

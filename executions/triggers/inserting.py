@@ -25,8 +25,8 @@ def insert(
     """Insert executions that differ only in ID, payload, concurrency key, trace, labels and state.
 
     Sets their times. `texts` are their payloads as canonical JSON; the payload key `key`, if any,
-    seals them. `more` are statements to run after them in the same round trip; `last` is passed to
-    `run_together`. Raises IntegrityError for a used idempotency key.
+    seals them. `more` are statements to run after the inserts in the same round trip; `last` is
+    passed to `run_together`. Raises IntegrityError for a used idempotency key.
     """
     starts = range(0, len(executions), TOGETHER)
     parts = [slice(start, start + TOGETHER) for start in starts]

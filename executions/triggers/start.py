@@ -1,7 +1,7 @@
 """The only module that starts executions: every entry point and trigger uses it.
 
-The payload is checked before any execution is written. An execution and its first runs are written
-in one transaction, and messages are sent after the commit.
+The payload is checked before any execution is written. An execution that need not wait is written
+in one transaction with its first runs; messages are sent after the commit.
 """
 
 from collections.abc import Mapping, Sequence
@@ -89,8 +89,8 @@ def start_execution(  # noqa: PLR0913 - one door for all, each names what it kno
 
     A canary version is started instead of the latest version for its share of keys.
 
-    `trial` is the version of a test run, which only a user starts. For a known idempotency key,
-    returns the earlier execution. `trigger` is the trigger that caused the start, if any.
+    `trial` is the version of a test run. For a known idempotency key, returns the earlier
+    execution. `trigger` is the trigger that caused the start, if any.
 
     `joined` starts the execution as part of the caller's transaction, which may stay open for a
     long time. With limits or a concurrency key, the execution is then counted and admitted only
@@ -153,8 +153,8 @@ def start_child(
 ) -> WorkflowExecution:
     """Start one execution as a child of `parent`, once per key; the caller holds the parent's lock.
 
-    The child runs at once. It has no concurrency key, and needs no slot, because its root has one.
-    Raises InvalidPayload, NotPublished, WorkflowDisabled, or NotFound (version).
+    The child runs at once, without a concurrency key or a slot. Raises InvalidPayload,
+    NotPublished, WorkflowDisabled, or NotFound (version).
     """
     request = StartRequest(
         workflow,
@@ -225,9 +225,9 @@ def owe_execution(
 ) -> WorkflowExecution:
     """Insert an execution of an error workflow; the execution waits for admission.
 
-    The insert takes no lock and counts against no quota, so it can join the transaction in which
-    another execution ends. If the concurrency key is taken, the execution waits, regardless of the
-    rule for conflicts. Raises InvalidPayload, NotPublished or WorkflowDisabled.
+    The insert locks no counter or concurrency key and counts against no quota, so it can join the
+    transaction in which another execution ends. The conflict rule of the key does not apply. Raises
+    InvalidPayload, NotPublished, WorkflowDisabled or PayloadStoreUnavailable.
     """
     request = StartRequest(workflow, chosen_version(workflow, None), -1, TriggerType.EVENT)
     [request] = with_shares(request, [payload], key)
@@ -415,7 +415,7 @@ def _verdict(
 
 
 def _ask(tier: Ceilings, workspace_id: UUID, running: list[bool]) -> bool:
-    """Request the admission of joined starts that wait, after the commit.
+    """After the commit, request the admission of joined starts that wait.
 
     Returns whether they are counted after the commit. Raises QuotaExceeded if a check without a
     lock finds that they exceed a limit.

@@ -65,8 +65,8 @@ class IntakeCount:
 def take(trigger_id: UUID, message: QueueMessage) -> IntakeCount:
     """Start an execution for a message, refuse the message, or postpone it. Raises NotFound.
 
-    A redelivered message does not start a second execution, if the sender's message ID or a lasting
-    token identifies it.
+    A message that is identified by its sender's message ID or by a lasting token does not start a
+    second execution when it is delivered again.
     """
     trigger = queue_trigger(trigger_id)
     if not trigger.enabled:
