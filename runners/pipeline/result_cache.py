@@ -1,4 +1,4 @@
-"""Results that equal steps reuse across executions until they expire.
+"""Results that equal steps reuse, also in other executions, until the results expire.
 
 Steps are equal if they have the same module type, credential and `with` (as written and as
 rendered) in the same workflow or workspace. The cache is optional: if a result is missing or cannot

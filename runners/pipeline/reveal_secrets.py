@@ -67,8 +67,8 @@ class Revealed:
     """The inputs with secrets, the credential's fields, and the scrubber of the module's results.
 
     `boundaries` are the boundaries of all credentials that the step names, and `opened` are the
-    credentials. `short_lived` are the credentials whose values were issued, and `kept_from` are the
-    connections that a boundary rejected.
+    credentials. `short_lived` are the issued values, and `kept_from` are the connections that a
+    boundary rejected.
     """
 
     inputs: Any
@@ -162,7 +162,7 @@ def renew(
 def note_refused(revealed: Revealed | None) -> None:
     """Record the connections that a boundary rejected. Makes no query if there are none.
 
-    The step's result does not depend on this record.
+    Database errors are only logged, because the step's result does not depend on this record.
     """
     if revealed is None or revealed.step is None:
         return
