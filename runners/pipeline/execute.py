@@ -331,8 +331,7 @@ def run_module(
 ) -> Done | Wait:
     """Run or resume the step's module on its inputs.
 
-    Raises TemplateError, PayloadError, StepError for an invalid result, and the module's
-    exceptions.
+    Raises the module's exceptions, TemplateError, PayloadError, and StepError for a wrong result.
     """
     started, path = time.perf_counter(), place.prefix + step.path
     module = registry.get(step.module)

@@ -154,11 +154,10 @@ def _run_one(
     links: tuple[str, ...] = (),
     header: bool = False,
 ) -> SegmentState | None:
-    """Run one segment; return its state, which may name the next segment.
+    """Run one segment; return its state, or None if `claim_segment` or `_run_on` returns None.
 
-    Return None as `claim_segment` and `_run_on` do. After `until` (of `time.monotonic`) this worker
-    takes no further segment. `others` are the message's siblings; each is removed when it is
-    claimed or handed back.
+    After `until` (of `time.monotonic`) this worker takes no further segment. `others` are the
+    message's siblings; each is removed when it is claimed or handed back.
     """
     taken = claim_segment(execution_id, version_id, segment, others, links=links, header=header)
     return None if taken is None else _run_on(*taken, until)

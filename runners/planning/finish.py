@@ -236,7 +236,7 @@ def render_output(data: TemplateData, context: SegmentContext, variables: dict[s
 def load_output(state: SegmentState) -> None:
     """Load the stored values that the workflow's output reads, before the execution is locked.
 
-    Errors are reported when the output is rendered. Does nothing in a transaction or a body.
+    Errors are reported at rendering. Does nothing without a store, in a transaction or in a body.
     """
     template = state.context.version.graph.output
     if template is None or template.constant or not payload_store.enabled():

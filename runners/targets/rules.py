@@ -1,6 +1,6 @@
 """Select the limits of a target: the most specific matching pattern has precedence.
 
-This module is pure: the rules are arguments.
+This module is pure: it reads no tables.
 """
 
 import re
@@ -16,8 +16,8 @@ T = TypeVar("T")
 class TargetRule:
     """The limits of the targets that a pattern matches; `*` stands for any number of characters.
 
-    A limit of None is taken from the next matching rule. Times are in seconds; `timeout` is the
-    maximum duration of a call to a model.
+    A limit of None is taken from the next less specific rule. Times are in seconds; `timeout` is
+    the maximum duration of a call to the target.
     """
 
     pattern: str
