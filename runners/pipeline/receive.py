@@ -82,7 +82,7 @@ def run_segment(
 def run_executions(execution_ids: Sequence[UUID], version_id: UUID, segment: str) -> None:
     """Run the same segment of several executions, each from its live run, one after another.
 
-    The record that ends one execution can claim the next run. When the pack's time is over, the
+    The record that ends one execution can claim the next one's run. After the pack's time, the
     remaining executions are sent again. Raises StepFailed if a step of any execution failed.
     """
     until = time.monotonic() + config().stay_seconds
@@ -212,7 +212,7 @@ def _perform_and_record(state: SegmentState, work: Work, until: float) -> Work |
 def _may_stay(state: SegmentState, until: float) -> bool:
     """Return whether this worker may take further segments.
 
-    It may if it has time and is not draining, and no other execution of the pack waits.
+    It must have time and not be draining, and no other execution of the pack may be left.
     """
     waits = state.executions is not None and state.executions.left
     return not waits and time.monotonic() < until and not draining()

@@ -57,7 +57,7 @@ def lookup(state: SegmentState, step: Step, prepared: Prepared) -> Done | None:
 
 
 def store(state: SegmentState, work: Work, unit: Unit) -> None:
-    """Store a recorded step's own result, if its cache policy requires it.
+    """Store a recorded step's own result, if the step has a cache policy.
 
     A result in object storage is not reused, because it belongs to one execution. Database errors
     are not raised: the step is recorded even if the cache fails.

@@ -1,7 +1,7 @@
 """Replace `[secret:…]` for a step's module, and remove the secrets from its results.
 
-Rows, hashes, messages and logs contain only references. The values are read right before a module
-runs, in one query, only for steps that name secrets or a credential (`uses_secrets`).
+Rows, hashes, messages and logs contain only references. The values are read before a module runs,
+in one query, only for steps that name secrets or a credential (`uses_secrets`).
 
 A step gets a credential only within the credential's boundary: `credentials.boundary` checks module
 and workflow here, and `Revealed.used` checks the module's connections by host. The query that reads

@@ -23,7 +23,7 @@ SECONDS = 0.1  # writing must not keep a process from its end
 class OwnWord:
     """The note of this process. A separate thread writes it, because a disk may not respond.
 
-    Use it from one thread at a time, or from a signal handler of the main thread.
+    Use the object from one thread at a time, or from a signal handler of the main thread.
     """
 
     def __init__(self) -> None:

@@ -1,7 +1,7 @@
 """Segments of one message that have not started, from one or several executions.
 
-Each segment is claimed, recorded and fenced separately. A pack saves messages, a query, and half of
-the commits. Work that exceeds the worker's time is sent again.
+Each segment is claimed, recorded and fenced separately. Work that exceeds the pack's time is sent
+again.
 """
 
 import logging

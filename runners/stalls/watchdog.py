@@ -1,10 +1,9 @@
 """The watchdog's program: `python -m runners.stalls.watchdog`, beside a worker.
 
-It ends a process whose ticker stalls, and blames the run of the thread that used the processor
-meanwhile. It also ends a process without its ticker or heartbeat thread. A process that uses no
-processor time (swapped out) is left alone. A process that is stopped while it executes steps is
-ended before its leases expire; otherwise it could resume beside the worker that took over its
-steps.
+It ends a process that lacks its ticker or heartbeat thread, or whose ticker stalls; for a stall, it
+blames the run of the thread that used the processor. A process that uses no processor time (swapped
+out) is left alone. A process that is stopped while it executes steps is ended before its leases
+expire, because it could resume after another worker took over.
 
 It is plain Python without Django, so it is small and independent of problems of the watched
 processes. It ends after its worker and all of the worker's processes have ended.
