@@ -437,7 +437,7 @@ def _context(state: SegmentState, work: Work) -> Context:
 
 
 def _writes(unit: Unit) -> bool:
-    """Return whether the last step in the unit may write variables; such a step ends a segment."""
+    """Return whether the unit's last step may write variables; no step then follows in memory."""
     last = unit.more[-1] if unit.more else unit.head
     return last is not None and last.step.writes_variables
 

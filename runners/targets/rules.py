@@ -106,7 +106,7 @@ BASE = TargetLimits(failures=5, window=60, recovery=60)
 
 
 def timeout_seconds(model: str) -> float:
-    """Return the timeout, in seconds, for calls to a language model such as `glm-4-plus`."""
+    """Return the default timeout, in seconds, of calls to a language model such as `glm-4-plus`."""
     found = limits_for(f"llm:{model}", DEFAULTS, BASE).timeout
     assert found is not None, "llm:* sets a timeout for every model"
     return found

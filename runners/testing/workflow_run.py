@@ -32,7 +32,7 @@ LONGEST = 100
 
 
 def table(ids: Sequence[UUID]) -> str:
-    """Return text with one line for each execution and each run, in order of creation."""
+    """Return text with a line for each execution and its first 100 runs, in order of creation."""
     parts = []
     for execution in WorkflowExecution.objects.filter(pk__in=ids).order_by("pk"):
         title = f"{execution.workflow.name} is {execution.state}"

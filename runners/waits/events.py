@@ -47,7 +47,7 @@ FILTER_SECONDS = 0.25
 
 
 def stamped(looked_at: datetime | None) -> str:
-    """Return the stamp of a message that requests a delivery: the progress so far, "" at first."""
+    """Return the stamp of a message that requests a delivery: the last progress, "" if none."""
     return "" if looked_at is None else looked_at.isoformat()
 
 
@@ -56,7 +56,7 @@ class _Overtaken(Exception):
 
 
 def announce(event_id: UUID) -> None:
-    """Deliver a new event after the commit of its transaction, if any run waits for it."""
+    """Request the delivery of a new event after the commit, if any run waits for the event."""
     transaction.on_commit(partial(_announced, event_id), robust=True)
 
 
