@@ -90,7 +90,7 @@ def scrubber(looked: Looked) -> Scrubber | None:
 class Leasable:
     """A run that is about to be leased under `token`, with the data that its gates need.
 
-    `inputs` are rendered and contain references; `revealed` is None for a step without secrets.
+    `inputs` are rendered, with references to secrets; without secrets, `revealed` is None.
     """
 
     context: SegmentContext

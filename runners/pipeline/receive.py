@@ -283,7 +283,7 @@ def take(
 ) -> Work | None:
     """Claim the live run of a loaded segment.
 
-    Return None if the run must be isolated, or if `claim_run.claim` returns None.
+    Return None if `run_isolated` handles the run, or if `claim_run.claim` returns None.
     """
     if run_isolated.provided and run_isolated(state, seen):
         return None

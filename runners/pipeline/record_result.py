@@ -203,7 +203,7 @@ def dead_letter(state: SegmentState, work: Work, unit: Unit, *, manual: str | No
 
 
 def _record_last(state: SegmentState, work: Work, unit: Unit) -> None:
-    """Record the unit and end the execution; plan under the lock if the output has an error."""
+    """Record the unit and end the execution; on NoOutput, plan the execution under the lock."""
     try:
         output = finish.output_of(state)
     except finish.NoOutput:

@@ -1,6 +1,6 @@
 """After rows are written, end the iteration or the execution, or start more work.
 
-The caller holds the execution's lock, except for `output_of` and `load_output`.
+The caller holds the execution's lock, except for `output_of`, `render_output` and `load_output`.
 """
 
 import logging

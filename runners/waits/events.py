@@ -47,7 +47,7 @@ FILTER_SECONDS = 0.25
 
 
 def stamped(looked_at: datetime | None) -> str:
-    """Return the stamp of a message that requests a delivery: the last progress, "" if none."""
+    """Return a delivery message's stamp: the time of the last progress, or "" before the first."""
     return "" if looked_at is None else looked_at.isoformat()
 
 
