@@ -115,7 +115,7 @@ def _boundary() -> datetime:
 
 
 def _bound(end: datetime) -> None:
-    """Add a valid constraint that all runs belong to the first partition, without blocking writes.
+    """Add and validate a constraint: all runs belong to the first partition. Writes continue.
 
     PostgreSQL then reads no rows under `_partition`'s lock. Raises NotConvertible or TableBusy.
     """

@@ -56,7 +56,7 @@ def _mine(
 ) -> int | None:
     """Return the index of the next step with effects that fits the queue and the limits, or None.
 
-    A chord's branch does not qualify. If siblings are left, only the step from `successor` does.
+    Steps with the same join do not qualify. If siblings are left, only `successor`'s step does.
     """
     graph = state.graph
     if not effects or state.carried >= limits.steps:
