@@ -1,7 +1,7 @@
 """Requests for forks: the step at which to fork, and the changes.
 
-The plugin `timetravel` provides forks; redrives of many executions need only this part. The audit
-trail stores the names of changed values, never the values.
+The plugin `timetravel` provides forks; the plugins that request forks need only this part. The
+audit trail stores the names of changed values, never the values.
 """
 
 from collections.abc import Callable, Mapping
