@@ -111,9 +111,9 @@ def request_slot(sender: Any, execution_ids: list[UUID], **_: Any) -> None:
 
 @failed_step.provide
 def step_that_failed(execution_id: UUID) -> dict[str, str] | None:
-    """Return the path of the step whose failure ended an execution, and the error type.
+    """Return the path and error type of an execution's dead step; None if no step is dead.
 
-    Return None if the execution did not end through a step's failure.
+    If several steps are dead, return the one that ended last.
     """
     row = statements.fetch_one("blame", {"execution": execution_id})
     return None if row is None else {"step": row[0], "type": row[1]}

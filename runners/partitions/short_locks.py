@@ -1,9 +1,8 @@
 """Transactions that change tables while workers run.
 
-A statement that waits for an exclusive lock blocks all later statements. Statements therefore wait
-at most half a second, which is less than PostgreSQL's `deadlock_timeout`, so that no worker's
-transaction is ended because of them. They are repeated until they succeed, up to a maximum number
-of attempts.
+A statement that waits for an exclusive lock on a table blocks all later statements on the table. A
+statement here therefore waits for at most half a second. After a lock timeout or a deadlock, the
+transaction is repeated, up to a maximum number of attempts.
 """
 
 import random

@@ -77,9 +77,9 @@ class NotConvertible(ValkyrError):
 
 
 def turn_on(days: int = 1) -> bool:
-    """Partition the runs' table into periods of `days` days; return False if it is partitioned.
+    """Partition the runs' table; return False if it is partitioned already.
 
-    Raises NotConvertible, or TableBusy if the table was in use during all attempts.
+    `upkeep.add_ahead` later adds partitions of `days` days. Raises NotConvertible or TableBusy.
     """
     with alone(AdvisoryLock.PARTITIONS) as held:
         if not held:
@@ -115,9 +115,9 @@ def _boundary() -> datetime:
 
 
 def _bound(end: datetime) -> None:
-    """Make PostgreSQL check that all runs belong to the first partition, without blocking writes.
+    """Add and validate a constraint: all runs belong to the first partition. Writes continue.
 
-    PostgreSQL then need not read the table while it is locked. Raises NotConvertible.
+    PostgreSQL then reads no rows under `_partition`'s lock. Raises NotConvertible or TableBusy.
     """
     name, limit = quoted(table()), first_id_at(end)
 
@@ -270,7 +270,7 @@ def _by_size(of: PartitionLayout) -> list[RunPartition]:
 
 
 def turn_off() -> bool:
-    """Convert the partitions to one table; return False if there is only one table already.
+    """Convert the partitions to one table with foreign keys; return False if that is done already.
 
     Workers wait until all rows are copied. Runs without an execution are deleted, because the
     foreign key would reject them. A call after a crash continues. Raises NotConvertible or

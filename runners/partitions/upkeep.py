@@ -1,8 +1,8 @@
-"""Add future partitions, and remove partitions whose executions were deleted.
+"""Add partitions for the next days, and remove the oldest partitions.
 
-A start never fails for lack of a partition: the default partition holds the executions of days
-without one. Days whose executions are already in the default partition get no partition. Retention
-deletes their rows one by one, as in a table without partitions.
+An execution can always start: runs of a day without a partition go to the default partition. A day
+whose executions are already in the default partition gets no other partition; retention deletes
+their rows one by one, as in a table without partitions.
 """
 
 from dataclasses import dataclass
@@ -64,9 +64,9 @@ def add_ahead(*, attempts: int = SOON) -> int:
 def add(begins: datetime, ends: datetime, *, attempts: int = SOON) -> str:
     """Add a partition for the executions of this period; return its name.
 
-    The new table is attached complete and empty: this locks the default partition, not the whole
-    table. The name contains both limits. A process with an outdated list of partitions therefore
-    never confuses two ranges.
+    Attaching the new, empty table locks the default partition, but not the whole runs' table. The
+    name contains both limits, so a process with an outdated list of partitions never confuses two
+    ranges.
     """
     name, of = f"{table()}_{begins:%Y%m%d}_{ends:%Y%m%d}", quoted(table())
     first, end = first_id_at(begins), first_id_at(ends)
@@ -148,9 +148,9 @@ MOST_EXECUTIONS, MOST_RUNS = 1_000, 20_000
 
 @dataclass(frozen=True, slots=True)
 class Leavers:
-    """The executions that still exist in a partition, and the number of their runs.
+    """The existing executions in a partition's range, and the number of their runs.
 
-    `many` is true if there are too many to move; the counts are then incomplete.
+    `many` is true if there are too many executions or runs to move; the data is then incomplete.
     """
 
     executions: tuple[UUID, ...] = ()
@@ -174,9 +174,9 @@ def leavers(partition: RunPartition) -> Leavers:
 def drop(old: RunPartition, *, attempts: int = SOON) -> bool:
     """Remove the oldest partition, and keep the runs of executions that still exist.
 
-    These runs move to the partition of all earlier executions, whose range grows. Returns False if
-    the partition must be kept: too many executions or runs remain, its period ended less than a day
-    ago, or it is not the oldest. Raises TableBusy if the table remains in use.
+    These runs move to the long partition, whose range grows. Returns False if the partition must be
+    kept: too many executions or runs remain, its period ended less than a day ago, or it is not the
+    oldest. Raises TableBusy if the table remains in use.
     """
     ranges = [one for one in layout().ranges if not is_long(one)]
     over = old.ends is not None and old.ends < database_now() - DAY
@@ -235,7 +235,7 @@ def detach(cursor: Any, old: RunPartition) -> None:
 def _detach(cursor: Any, old: RunPartition) -> None:
     """Detach a partition, and move the runs of executions that still exist to the long partition.
 
-    The table is locked, so none of these runs is written meanwhile. Raises TableBusy.
+    The table is locked, so no run is written meanwhile. Raises TableBusy if too many remain.
     """
     of, long = quoted(table()), quoted(long_name())
     cursor.execute(f"LOCK TABLE {of} IN ACCESS EXCLUSIVE MODE")

@@ -1,7 +1,7 @@
 """Automatic checkpoints, taken in transactions that hold the execution's lock.
 
 Without the lock, steps are only counted in memory; the worker's next locked transaction takes the
-checkpoint. A plugin stores checkpoints; without the plugin, no checkpoint is ever due.
+checkpoint if it is due. A plugin stores checkpoints; without the plugin, no checkpoint is due.
 """
 
 from executions.definition.graph.model import CheckpointPolicy, due
@@ -27,7 +27,7 @@ def wants_lock(state: SegmentState, work: Work, unit: Unit) -> bool:
     """Return whether to take the lock for a checkpoint: only after a woken step with outcomes.
 
     An approval is such a step. After other steps with outcomes, the checkpoint is taken with the
-    next locked step.
+    next step that is recorded under the lock.
     """
     if work.wake is None:
         return False

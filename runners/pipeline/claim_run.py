@@ -76,12 +76,11 @@ class ClaimRequest:
 
 
 def claim(state: SegmentState, seen: LiveRun, inputs: Inputs | None = None) -> Work | None:
-    """Claim the run; return None if it is leased or not due, or if its execution is not running.
+    """Claim the run; return None if it is leased or not due, or if its execution cannot run now.
 
     The inputs and the idempotency key are stored with the claim, before the step can have any
-    effect. A run whose inputs cannot be rendered is claimed too, and fails. Processes with several
-    threads do not claim a run whose holder was lost: such a run first returns to its queue
-    (`runners/isolation`). `inputs` are the step's inputs if they are already rendered.
+    effect. A run whose inputs cannot be rendered is claimed too, and fails. `inputs` are the step's
+    inputs if they are already rendered.
     """
     request = request_claim(state, seen, inputs)
     if request is None:
@@ -128,10 +127,11 @@ def request_claim(
 
 
 def request_next(pack: ExecutionPack[SegmentState] | None) -> ClaimRequest | None:
-    """Return the request to claim the next execution's run, sent with the current run's record.
+    """Return the request to claim the run of the pack's next execution; None if there is none.
 
-    Return None if no run is next or this worker is late or draining. Return None as well for a run
-    that was tried before; it is put back and claimed separately.
+    It is sent with the current run's record. Return None as well if the pack's time is over or the
+    worker is draining, or for a run that was claimed before, which is put back and claimed
+    separately.
     """
     if pack is None or pack.late() or activity.draining():
         return None
@@ -176,8 +176,8 @@ def attempt_prepare(
 ) -> tuple[Prepared | None, Failure | None]:
     """Return the step's inputs and None, or None and the failure to render or store them.
 
-    In a transaction, raises LoadsOutside if a template reads a stored value, or if the inputs are
-    too large for the row.
+    In a transaction, raises LoadsOutside if a stored value must be loaded, or if the inputs are too
+    large for the row.
     """
 
     def prepared() -> Prepared:

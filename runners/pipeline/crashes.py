@@ -43,8 +43,8 @@ def mend(
 ) -> int:
     """Release a lost run and send it again, or fail it after too many crashes.
 
-    Return 1, or 0 if the run has ended or was taken over. `crashes` is the previous count. From the
-    second crash on, the run waits before it is sent, unless `at_once` is set.
+    Return 1, or 0 if the run has ended or was taken over. `crashes` is the previous count. After a
+    crash, the run waits for `backoff`; otherwise, or with `at_once`, for `death.delay`.
     """
     crashes += death.crashed
     if crashes >= config().poison:

@@ -1,9 +1,9 @@
 """Run a step whose database writes and record are one transaction (`effect = "database"`).
 
-The module runs inside the transaction that records its result, so both commit or neither does: an
-error, a lost lease or a dead process undoes the module's writes. Secrets and gates are handled
-before the transaction. The engine locks no row until the module has returned, so the heartbeat can
-renew the lease on its own connection. The next steps are claimed and sent as usual.
+The module runs inside the transaction that records its result, so an error, a lost lease or a dead
+process undoes the module's writes. Secrets and gates are handled before the transaction. The engine
+locks no row until the module has returned, so the heartbeat can renew the lease on its own
+connection.
 """
 
 import logging
@@ -146,9 +146,9 @@ def _check_transaction() -> None:
 
 
 def _hand_over(state: SegmentState) -> None:
-    """Send the next steps to workers, because the module's own hooks run after the commit.
+    """Leave the next steps to other workers, because the module's own hooks run after the commit.
 
-    If this worker claimed a next step, its lease would not be renewed during these hooks.
+    While these hooks run, the lease of a claimed next step would not be renewed.
     """
     state.stays, state.hands_over = False, True
     if state.pack is not None:

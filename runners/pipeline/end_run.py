@@ -1,8 +1,8 @@
-"""End a live run without its holder: after a timeout or crashes, or by quarantine.
+"""End a live run without its holder, for example after a timeout or by quarantine.
 
-The run's token is increased first, so the database rejects later writes by its holder. The run then
-fails like any other, with a retry, an error edge or a dead letter. If a gate holds a run before a
-remote runner leases it, the run is suspended in the same way.
+The run's token is increased first, so the database rejects later writes by its holder. The run is
+then retried, continues at an error edge, or becomes a dead letter. A run that a gate holds, before
+a remote runner leases it, is suspended in the same way.
 """
 
 from dataclasses import dataclass

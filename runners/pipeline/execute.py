@@ -331,7 +331,7 @@ def run_module(
 ) -> Done | Wait:
     """Run or resume the step's module on its inputs.
 
-    Raises the exceptions of the module, and StepError for an undeclared outcome or variable.
+    Raises the module's exceptions, TemplateError, PayloadError, and StepError for a wrong result.
     """
     started, path = time.perf_counter(), place.prefix + step.path
     module = registry.get(step.module)
@@ -376,7 +376,7 @@ def run_module(
 def held(
     work: Work, context: Context, pack: Pack[Any] | None = None, sealer: PayloadSealer | None = None
 ) -> Iterator[None]:
-    """Limit the time of the module in the block, and renew the run's lease meanwhile.
+    """Limit the module's time in the block, and renew the run's lease, except for an inline step.
 
     The time to render the step's inputs counts too. Raises LeaseLost if too little of the lease
     remains to begin the step, or if the step was stopped because its lease was not renewed.
@@ -437,7 +437,7 @@ def _context(state: SegmentState, work: Work) -> Context:
 
 
 def _writes(unit: Unit) -> bool:
-    """Return whether the last step in the unit may write variables; such a step ends a segment."""
+    """Return whether the unit's last step may write variables; no step then follows in memory."""
     last = unit.more[-1] if unit.more else unit.head
     return last is not None and last.step.writes_variables
 
@@ -445,7 +445,7 @@ def _writes(unit: Unit) -> bool:
 def failure_target(module: str, prepared: Prepared, revealed: Revealed | None) -> str:
     """Return the circuit's target, without secrets and without the part up to the first colon.
 
-    Return "" if the module names no target, or if the inputs are invalid. Never raises.
+    Return "" if the module has no circuit, or if its target cannot be determined.
     """
     try:
         kind = registry.get(module)

@@ -2,10 +2,10 @@
 
 This module is pure: it uses no clock and no threads.
 
-After the lease ends, another worker takes the step over, so the step's effects must end before that
-time. Here the age of a lease is measured from just before its last renewal was sent, on a monotonic
-clock. In the database, it is measured from when that renewal was served, which is later. So no
-stage here comes too late, even with wrong wall clocks.
+After the lease ends, another worker can take the step over, so the step's effects must end before
+that time. The caller measures a lease's age on a monotonic clock, from just before the last renewal
+was sent. The database measures it from when it served that renewal, which is later. So no stage
+comes too late, even with wrong wall clocks.
 """
 
 from enum import IntEnum

@@ -1,7 +1,7 @@
 """One thread per process renews the leases of long steps, and fails steps that ignore timeouts.
 
-The thread starts with the first step that may run long (never before a fork). It uses its own
-connection, which it reopens after any error.
+The thread starts with the first step that is not inline. It renews leases on its own connection,
+which it opens again after a database error.
 """
 
 import logging

@@ -1,6 +1,6 @@
-"""Runs that an external program holds: their secrets, gates and reports.
+"""Runs for remote runners: their inputs, secrets, gates and reports.
 
-No worker continues their segments: the next steps are sent to workers, or wait for a lease.
+After a report, the next steps are sent to workers, or wait for a lease.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -76,10 +76,10 @@ def reveal(looked: Looked, inputs: Any, places: Sequence[Place]) -> Revealed:
 
 
 def scrubber(looked: Looked) -> Scrubber | None:
-    """Return the scrubber of the run's reports; None if the step has no secrets.
+    """Return the scrubber of the run's reports; None if the step names no secret or credential.
 
     Call this function outside a transaction, because reading secrets can call a key service. Raises
-    SecretUnavailable if a secret has been deleted since the lease began.
+    SecretUnavailable if one of the step's credentials was deleted after the lease began.
     """
     if not uses_secrets(looked.work.step):
         return None
@@ -90,7 +90,7 @@ def scrubber(looked: Looked) -> Scrubber | None:
 class Leasable:
     """A run that is about to be leased under `token`, with the data that its gates need.
 
-    `inputs` are rendered and contain references; `revealed` is None for a step without secrets.
+    `inputs` are rendered, with references to secrets; without secrets, `revealed` is None.
     """
 
     context: SegmentContext
@@ -131,7 +131,7 @@ def question(run: Leasable) -> gates.Asked:
 def turn_away(run: Leasable, answer: Wait | Exception) -> bool:
     """Suspend or fail a run that must not be leased; return False if it ended or was taken over.
 
-    States and signals are the same as for a step that a gate holds in a worker.
+    A Wait suspends the run, and an exception fails it, as for a step in a worker.
     """
     if isinstance(answer, Wait):
         return end_run.put_to_sleep(run.context.execution_id, run.run_id, answer, token=run.token)
@@ -230,7 +230,7 @@ def _hold(state: SegmentState, work: Work) -> _Held | None:
 
 
 def prepare_runs(execution_id: UUID, version_id: UUID, segments: Sequence[str]) -> int:
-    """Render the inputs of these segments' pending runs; return how many can be leased.
+    """Render the inputs of these segments' pending runs; return how many became ready to lease.
 
     Skips runs that are prepared, taken, not due or not remote, so a second call is safe.
     """

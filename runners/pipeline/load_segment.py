@@ -40,11 +40,11 @@ def load(
     others: Sequence[str] = (),
     states: tuple[str, ...] = CLAIMABLE,
 ) -> tuple[SegmentState, LiveRun] | None:
-    """Load the segment's live run, and the data of the segment's first step.
+    """Load the segment's live run, and the data that the segment's first step reads.
 
-    Return None if there is nothing to do, or if the run's state is not in `states`. Also load the
-    data of `others`, the siblings in the same message. If the execution was moved to another
-    version after the message was sent, use the new version.
+    Also load the data that the siblings in the same message (`others`) read. Return None if the
+    execution is not running, or has no live run of this segment in one of the `states`. If the
+    execution was moved to another version after the message was sent, use the new version.
     """
     began = time.perf_counter()
     version = compiled(version_id)
@@ -222,7 +222,7 @@ def _opened(execution_id: UUID, found: _Loaded) -> _Loaded:
 
 
 def load_siblings(state: SegmentState, others: deque[str]) -> SiblingPack:
-    """Return the siblings in a segment's message, with their pending runs if the segment is new.
+    """Return the siblings in a segment's message; for a new segment, with their pending runs.
 
     When the time for these siblings is over, other workers get the rest.
     """

@@ -54,9 +54,9 @@ def choose(
 def _mine(
     state: "SegmentState", work: "Work", effects: list[int], limits: SegmentLimits
 ) -> int | None:
-    """Return the index of the next effect step on this queue within the limits, or None.
+    """Return the index of the next step with effects that fits the queue and the limits, or None.
 
-    A chord's branch does not qualify. If siblings are left, only the step from `successor` does.
+    Steps with the same join do not qualify. If siblings are left, only `successor`'s step does.
     """
     graph = state.graph
     if not effects or state.carried >= limits.steps:

@@ -46,9 +46,9 @@ def run_segment(
 ) -> None:
     """Run a segment from its live run, and then the siblings in the same message.
 
-    For a duplicate or late message, there is no run to claim, and the function returns. Raises
-    LeaseLost if another worker took the run over. Raises StepFailed (outside chains and chords) if
-    a step failed, so that Flower shows the failure.
+    Does nothing for a duplicate or late message. Raises LeaseLost if another worker took the run
+    over, and StepFailed (outside chains and chords) if a step failed, so that Flower shows the
+    failure.
     """
     until = time.monotonic() + config().stay_seconds
     left = deque((segment, *others))
@@ -82,8 +82,8 @@ def run_segment(
 def run_executions(execution_ids: Sequence[UUID], version_id: UUID, segment: str) -> None:
     """Run the same segment of several executions, each from its live run, one after another.
 
-    The record that ends one execution also claims the run of the next. Work that exceeds the pack's
-    time is sent again. Raises StepFailed if a step of any execution failed.
+    The record that ends one execution can claim the next one's run. After the pack's time, the
+    remaining executions are sent again. Raises StepFailed if a step of any execution failed.
     """
     until = time.monotonic() + config().stay_seconds
     pack = load_segment.load_pack(version_id, segment, execution_ids)
@@ -154,10 +154,10 @@ def _run_one(
     links: tuple[str, ...] = (),
     header: bool = False,
 ) -> SegmentState | None:
-    """Run one segment; return the state, which may name the next segment, or None.
+    """Run one segment; return its state, or None if `claim_segment` or `_run_on` returns None.
 
-    After `until` (of `time.monotonic`) this worker takes no further segment. `others` are siblings
-    that this worker also runs; the function removes the siblings that ran.
+    After `until` (of `time.monotonic`) this worker takes no further segment. `others` are the
+    message's siblings; each is removed when it is claimed or handed back.
     """
     taken = claim_segment(execution_id, version_id, segment, others, links=links, header=header)
     return None if taken is None else _run_on(*taken, until)
@@ -212,7 +212,7 @@ def _perform_and_record(state: SegmentState, work: Work, until: float) -> Work |
 def _may_stay(state: SegmentState, until: float) -> bool:
     """Return whether this worker may take further segments.
 
-    It may if it has time and is not draining, and no other execution of the pack waits.
+    It must have time and not be draining, and no other execution of the pack may be left.
     """
     waits = state.executions is not None and state.executions.left
     return not waits and time.monotonic() < until and not draining()
@@ -263,8 +263,8 @@ def claim_segment(
 ) -> tuple[SegmentState, Work | None] | None:
     """Load a segment and claim its live run; return the state and the work.
 
-    Return None if the segment has no claimable run. The work is None if `take` claims no run.
-    `others` are the siblings in the segment's message; the function removes the siblings that ran.
+    Return None if the segment has no claimable run. The work is None if `take` claims no run. The
+    state's pack holds `others`, the siblings in the segment's message.
     """
     found = load_segment.load(
         execution_id, version_id, segment.path, others=others or (), links=links, header=header
@@ -283,7 +283,7 @@ def take(
 ) -> Work | None:
     """Claim the live run of a loaded segment.
 
-    Return None if the run must be isolated, or if `claim_run.claim` returns None.
+    Return None if `run_isolated` handles the run, or if `claim_run.claim` returns None.
     """
     if run_isolated.provided and run_isolated(state, seen):
         return None

@@ -1,7 +1,7 @@
 """Record a unit under the lease; then claim or send the next steps, or end the execution.
 
-Most steps need one statement and no lock. The record takes the execution's lock when a join with
-other segments may be ready, when variables are written, and when no step follows.
+Most steps need one statement and no lock. The execution's lock is needed, for example, if a join
+may be ready, if variables are written, or if no step follows.
 """
 
 import random
@@ -38,7 +38,7 @@ from runners.states import RunState, WaitKind
 
 
 def record(state: SegmentState, work: Work, unit: Unit) -> Work | None:
-    """Record a unit; return the next work, or None at the segment's end.
+    """Record a unit; return this worker's next work, or None if there is none.
 
     If another worker holds the run, raises LeaseLost and records nothing. The cost of an attempt is
     written last, because all steps of a workspace share the counters of the budgets.
@@ -180,7 +180,7 @@ def _record_handled(state: SegmentState, work: Work, unit: Unit) -> Work | None:
 
 
 def dead_letter(state: SegmentState, work: Work, unit: Unit, *, manual: str | None = None) -> Any:
-    """Record a run as dead, and create and return its dead letter (None in a test run).
+    """Record a permanent failure, and create and return the dead letter (None in a test run).
 
     The execution fails if no other step is in progress. `manual` is the reason for a quarantine.
     """
@@ -203,7 +203,7 @@ def dead_letter(state: SegmentState, work: Work, unit: Unit, *, manual: str | No
 
 
 def _record_last(state: SegmentState, work: Work, unit: Unit) -> None:
-    """Record the unit and end the execution; lock it first if its output needs the lock."""
+    """Record the unit and end the execution; on NoOutput, plan the execution under the lock."""
     try:
         output = finish.output_of(state)
     except finish.NoOutput:
@@ -225,9 +225,9 @@ def _record_last(state: SegmentState, work: Work, unit: Unit) -> None:
 
 @contextmanager
 def _claiming_next(state: SegmentState) -> Iterator[Also | None]:
-    """Claim the run of the pack's next execution in the statement that records the result.
+    """Yield a statement to send with the record: it claims the run of the pack's next execution.
 
-    In a larger transaction, no run is claimed, because a rollback would undo the claim.
+    Yield None if no run is next, or in a transaction, whose rollback would undo the claim.
     """
     pack = state.executions
     request = None if connection.in_atomic_block else claim_run.request_next(pack)

@@ -1,4 +1,4 @@
-"""Results that equal steps reuse across executions until they expire.
+"""Results that equal steps reuse, also in other executions, until the results expire.
 
 Steps are equal if they have the same module type, credential and `with` (as written and as
 rendered) in the same workflow or workspace. The cache is optional: if a result is missing or cannot
@@ -57,7 +57,7 @@ def lookup(state: SegmentState, step: Step, prepared: Prepared) -> Done | None:
 
 
 def store(state: SegmentState, work: Work, unit: Unit) -> None:
-    """Store a recorded step's own result, if its cache policy requires it.
+    """Store a recorded step's own result, if the step has a cache policy.
 
     A result in object storage is not reused, because it belongs to one execution. Database errors
     are not raised: the step is recorded even if the cache fails.

@@ -1,7 +1,7 @@
 """Replace `[secret:…]` for a step's module, and remove the secrets from its results.
 
-Rows, hashes, messages and logs contain only references. The values are read right before a module
-runs, in one query, only for steps that name secrets or a credential (`uses_secrets`).
+Rows, hashes, messages and logs contain only references. The values are read before a module runs,
+in one query, only for steps that name secrets or a credential (`uses_secrets`).
 
 A step gets a credential only within the credential's boundary: `credentials.boundary` checks module
 and workflow here, and `Revealed.used` checks the module's connections by host. The query that reads
@@ -67,8 +67,8 @@ class Revealed:
     """The inputs with secrets, the credential's fields, and the scrubber of the module's results.
 
     `boundaries` are the boundaries of all credentials that the step names, and `opened` are the
-    credentials. `short_lived` are the credentials whose values were issued, and `kept_from` are the
-    connections that a boundary rejected.
+    credentials. `short_lived` are the issued values, and `kept_from` are the connections that a
+    boundary rejected.
     """
 
     inputs: Any
@@ -162,7 +162,7 @@ def renew(
 def note_refused(revealed: Revealed | None) -> None:
     """Record the connections that a boundary rejected. Makes no query if there are none.
 
-    The step's result does not depend on this record.
+    Database errors are only logged, because the step's result does not depend on this record.
     """
     if revealed is None or revealed.step is None:
         return

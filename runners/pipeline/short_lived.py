@@ -49,7 +49,7 @@ class ShortLived:
 def issue(
     who: str, step: UsingStep, stored: Mapping[str, OpenedCredential]
 ) -> tuple[Mapping[str, OpenedCredential], list[ShortLived]]:
-    """Return the credentials with issued values in place of request data, and the issued values.
+    """Return the credentials with issued values in place of stored fields, and the issued values.
 
     Error messages begin with `who`. Raises SecretNotIssued if a server issues no values.
     """

@@ -1,4 +1,4 @@
-"""Put a step's large output into object storage, before its result is recorded.
+"""Put a step's large output and variables into object storage, before its result is recorded.
 
 A step whose output cannot be stored fails as if its module had failed.
 """

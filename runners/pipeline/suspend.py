@@ -21,8 +21,8 @@ from runners.waits.events import catch_up
 def suspend(state: SegmentState, work: Work, unit: Unit, wait: Wait) -> None:
     """Suspend the run and open a container's body; release the slot if every run is suspended.
 
-    The slot is kept while a run waits for a child. An inline step cannot wait, so this worker holds
-    no other step. Raises LeaseLost if another worker holds the run.
+    The slot is kept while a run waits for a child. Raises LeaseLost if another worker holds the
+    run.
     """
     tokens, amount = unit.cost_totals()
     with transaction.atomic():

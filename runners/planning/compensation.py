@@ -1,7 +1,7 @@
 """Undo an execution step by step, as its rows determine, under the execution's lock.
 
 Undo steps are runs of the execution like any other, such as `refine[2].undo:charge.main`. Each one
-is inserted when the previous one has ended; the end of the last one ends the execution.
+is inserted when the previous one has ended; the last or a failed one ends the execution.
 """
 
 import logging
@@ -101,7 +101,7 @@ def waiting(batch: int) -> list[UUID]:
 
 
 def _proceeds(state: SegmentState) -> bool:
-    """Begin the undo, unless steps or children that must also be undone are still running.
+    """Begin the undo, unless a step or child that may have to be undone too is still running.
 
     Return whether it began.
     """

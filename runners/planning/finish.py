@@ -1,6 +1,6 @@
 """After rows are written, end the iteration or the execution, or start more work.
 
-The caller holds the execution's lock, except for `output_of` and `load_output`.
+The caller holds the execution's lock, except for `output_of`, `render_output` and `load_output`.
 """
 
 import logging
@@ -36,7 +36,7 @@ MAX_NAMED = 5
 
 
 class NoOutput(Exception):
-    """The workflow's output cannot be rendered, or only under the execution's lock."""
+    """The workflow's output cannot be rendered, or not in this process or transaction."""
 
 
 def conclude(state: SegmentState, *, others: bool) -> None:
@@ -115,7 +115,7 @@ def _whole(state: SegmentState) -> bool:
 
 
 def end_well(state: SegmentState) -> None:
-    """End the execution, unless it is paused: SUCCESS, or FAILED if its output cannot be rendered.
+    """End an unpaused execution as SUCCESS, or fail it if its output cannot be rendered.
 
     A process that must not render templates, such as a web process, leaves this to a worker.
     """
@@ -173,7 +173,7 @@ def _death(state: SegmentState, dead: list[str]) -> str:
 def output_of(state: SegmentState) -> Any:
     """Return the output of an execution whose tasks have all ended, rendered before the lock.
 
-    Raises NoOutput if the output cannot be rendered, or only under the execution's lock.
+    Raises NoOutput if the output cannot be rendered, or not in this process or transaction.
     """
     template = state.context.version.graph.output
     if not (template is None or template.constant or render_guard.renders_here()):
@@ -236,7 +236,7 @@ def render_output(data: TemplateData, context: SegmentContext, variables: dict[s
 def load_output(state: SegmentState) -> None:
     """Load the stored values that the workflow's output reads, before the execution is locked.
 
-    Errors are reported when the output is rendered. Does nothing without a payload store.
+    Errors are reported at rendering. Does nothing without a store, in a transaction or in a body.
     """
     template = state.context.version.graph.output
     if template is None or template.constant or not payload_store.enabled():

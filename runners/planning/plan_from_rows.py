@@ -1,7 +1,7 @@
 """Plan an execution from its rows, including each open iteration of each body.
 
-A chord's body, a resume, the sweeper, or a worker that took a segment over plans in this way,
-because the state in memory is unavailable. The caller holds the execution's lock.
+A chord's body, a resume, the sweeper, or a worker that took a segment over, for example, has no
+state in memory from which to plan. The caller holds the execution's lock.
 """
 
 from collections import defaultdict

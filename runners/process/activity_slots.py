@@ -1,8 +1,8 @@
 """The memory that a worker's processes share with their watchdog. This module imports no Django.
 
 Each process has a slot: a head with the process and the time at which its ticker last ran, and one
-note per thread with the run that it executes. A write is one store into mapped memory, without a
-system call or a lock. Pages that were never written take no memory.
+note per thread with the run that it executes. Ticks and notes are written into mapped memory,
+without a system call or a lock. Pages that were never written take no memory.
 """
 
 import fcntl

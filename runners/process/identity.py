@@ -1,7 +1,7 @@
 """The identity of a lease's holder, which shows other local processes whether the holder has ended.
 
-A process ID alone is not unique after a restart or in another container; boot, PID namespace and
-start time together identify a process. If one of them is unknown, or if the boot or the namespace
+A process ID alone is not unique after a restart or in another container; with boot, PID namespace
+and start time, it identifies a process. If one of them is unknown, or if the boot or the namespace
 differs, the process is not declared gone.
 
 A process that executes one step at a time also names its parent: if the parent is still running,

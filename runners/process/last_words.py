@@ -1,4 +1,4 @@
-"""The note of a process that ended because it could not renew its leases: no step was the cause.
+"""The note of a process that ends because it cannot renew its leases: no step is the cause.
 
 The note is a file next to the signs of life, for processes on the machine that judge the process's
 end. This module imports no Django.
@@ -23,7 +23,7 @@ SECONDS = 0.1  # writing must not keep a process from its end
 class OwnWord:
     """The note of this process. A separate thread writes it, because a disk may not respond.
 
-    Use it from one thread at a time, or from a signal handler of the main thread.
+    Use the object from one thread at a time, or from a signal handler of the main thread.
     """
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class OwnWord:
         self._written = _thread.allocate_lock()
 
     def leave(self) -> None:
-        """Begin to write the note, once, without waiting for the disk.
+        """Begin to write the note, unless it was left already, without waiting for the disk.
 
         Call this when the process may have to end because it cannot renew its leases.
         """

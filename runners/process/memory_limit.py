@@ -1,9 +1,9 @@
 """Limits on the memory of a worker's processes.
 
-A process that executes one step at a time has a limited address space. Without a limit the kernel's
-OOM killer chooses a process, which may not be the process that allocated the memory. Processes
-whose threads execute many steps have no limit: the error could occur in any of the steps, and the
-stacks and arenas of 256 threads take gigabytes of address space that no step uses.
+A process that executes one step at a time can have a limited address space. Without a limit the
+kernel's OOM killer chooses a process, which may not be the process that allocated the memory.
+Processes whose threads execute many steps have no limit: the error could occur in any of the steps,
+and the stacks and arenas of 256 threads take gigabytes of address space that no step uses.
 """
 
 import resource

@@ -138,7 +138,7 @@ def _forget_old(where: Path) -> None:
 
 
 def _around(pid: int) -> tuple[int, int, bool]:
-    """Return the KiB of this process and of the largest one, and whether another child ended.
+    """Return the KiB of this process and of the largest one, and whether another child is a zombie.
 
     The process `pid` is ignored. If a cgroup limits the memory, only the processes of the cgroup
     can have used it.

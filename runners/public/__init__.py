@@ -5,7 +5,7 @@
 - `checkpoints`: save variables when the engine takes a checkpoint
 - `circuits`: report targets whose circuit is open
 - `costs`: receive the costs of attempts
-- `events`: the signals
+- `events`: the Django signal `segments_resent`
 - `explain`: explain why runs are held
 - `gates`: hold steps before they run
 - `forks`: start new executions in the middle of others

@@ -1,6 +1,6 @@
 """Store large inputs and results that operators give to steps, before the transaction.
 
-The new run refers to the file. Inside a transaction, the values are kept in the row.
+The new run then contains a reference. Inside a transaction, the values are kept in the row.
 """
 
 from collections.abc import Callable, Iterable

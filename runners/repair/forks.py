@@ -1,7 +1,7 @@
 """Requests for forks: the step at which to fork, and the changes.
 
-The plugin `timetravel` provides forks; redrives of many executions need only this part. The audit
-trail stores the names of changed values, never the values.
+The plugin `timetravel` provides forks; the plugins that request forks need only this part. The
+audit trail stores the names of changed values, never the values.
 """
 
 from collections.abc import Callable, Mapping
@@ -27,10 +27,10 @@ WHOLE = "(whole)"  # the name for an input that is not an object
 
 @dataclass(frozen=True, slots=True)
 class Overrides:
-    """The changes that a fork makes, each merged into the current value (RFC 7396).
+    """The changes that a fork makes, each merged into the value that it changes (RFC 7396).
 
-    `steps` changes the inputs of the steps with which the fork begins, keyed by path; changes can
-    be a StoredInput.
+    `steps` changes the inputs of the steps with which the fork begins, keyed by step path; changes
+    can be a StoredInput.
     """
 
     input: Any = None
@@ -92,9 +92,9 @@ def merged_payload(
 class ForkRequest:
     """An execution to fork, the step with which the fork begins (None: the first), and the changes.
 
-    `version` is `pinned`, `latest` or a number; a priority of None keeps the priority of the
-    origin. If a changed payload belongs in the payload store, `payload` contains it, because it was
-    stored before the transaction began (`triggers.stored_input`).
+    `version` is `pinned`, `latest` or a number; a priority of None keeps the original execution's
+    priority. `payload` is the changed payload as a StoredInput, if it was stored before the
+    transaction (see `triggers.stored_input`).
     """
 
     execution_id: UUID

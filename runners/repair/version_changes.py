@@ -58,7 +58,7 @@ class NotOnVersion(CannotMove):
 
 
 class StepRunning(CannotMove):
-    """A step of the execution is running or due; the execution can move when the step ends."""
+    """A step of the execution is running or due; the move may be possible when the step ends."""
 
     code = "step_running"
 

@@ -1,7 +1,7 @@
 """Large inputs of loops and maps: each large field is stored separately.
 
 The engine reads the small fields, such as `maxConcurrency`, from the row. A map's items are stored
-in blocks, so that a body reads its item without the other items.
+in blocks, so that a body reads its item without loading all items.
 """
 
 from typing import Any

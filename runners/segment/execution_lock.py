@@ -1,4 +1,4 @@
-"""The execution's lock: needed to plan next steps, write variables or end the execution."""
+"""The execution's lock: needed to plan from rows, write variables or end the execution."""
 
 from functools import partial
 from typing import Any

@@ -174,8 +174,8 @@ def _salt(overrides: Mapping[str, Any] | None) -> str:
 def key(data: TemplateData, step: Step, inputs_hash: str, salt: str = "") -> str:
     """Return the idempotency key: SHA-256 over execution, step path, module, inputs and config.
 
-    All attempts with equal inputs have the same key. A requeue after an error of the type PERMANENT
-    adds a salt.
+    All attempts with equal inputs have the same key, unless a requeue adds a `salt`, as it does
+    after an error of the type PERMANENT.
     """
     parts = (
         f"{data.context.execution_id}\n{data.path(step)}\n{step.module_uuid}\n{inputs_hash}\n"

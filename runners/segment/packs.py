@@ -1,7 +1,7 @@
 """Segments of one message that have not started, from one or several executions.
 
-Each segment is claimed, recorded and fenced separately. A pack saves messages, a query, and half of
-the commits. Work that exceeds the worker's time is sent again.
+Each segment is claimed, recorded and fenced separately. Work that exceeds the pack's time is sent
+again.
 """
 
 import logging
@@ -29,8 +29,8 @@ State = TypeVar("State")
 class Pack(ABC, Generic[T]):
     """The segments of one message that have not started, in the order in which they run.
 
-    The heartbeat's thread can return the remaining segments while a step runs, so each segment is
-    removed only once.
+    The heartbeat's thread can send the remaining segments to other workers while a step runs. Each
+    segment is therefore removed before it is claimed or sent.
     """
 
     version: Compiled
@@ -49,8 +49,8 @@ class Pack(ABC, Generic[T]):
     def hand_back(self) -> None:
         """Send the remaining work to other workers; a duplicate message is harmless.
 
-        Each new pack has as many segments as this worker completed in the pack's time. Slow steps
-        are therefore sent one by one, and short steps together.
+        Each new pack has at most as many segments as this worker took from this pack, but at least
+        one. Slow steps are therefore sent one by one, and short steps together.
         """
         rest = list(_drain(self.left))
         if not rest:
@@ -98,8 +98,8 @@ class SiblingPack(Pack[str]):
 class ExecutionPack(Pack[UUID], Generic[State]):
     """Executions of one version whose segments of the same path are in one message.
 
-    `seen` contains the state and live run of each execution, from one query. `claimed` is the
-    execution whose run the previous record claimed.
+    `seen` contains the state and live run of each execution that can be claimed, from one query.
+    `claimed` is the execution whose run the previous record claimed.
     """
 
     segment: SegmentLink

@@ -155,7 +155,7 @@ def load_outputs(data: Any, results: dict[Any, dict[str, Any]]) -> None:
 
 
 class NotLoaded(dict[str, Any]):
-    """A stored value that is too large for templates, which can only pass the value on."""
+    """A stored value that is too large or cannot be loaded; templates can only pass it on."""
 
     def __init__(self, reference: dict[str, Any], message: str) -> None:
         super().__init__({STORED: ""})

@@ -1,9 +1,9 @@
 """The watchdog's program: `python -m runners.stalls.watchdog`, beside a worker.
 
-It ends processes whose ticker stalls, and blames the thread that used the processor during the
-stall. A process that uses no processor time (swapped out) is left alone. A process that is stopped
-while it executes steps is ended before its leases expire; otherwise it could resume and run in
-parallel with the worker that took over its steps.
+It ends a process that lacks its ticker or heartbeat thread, or whose ticker stalls; for a stall, it
+blames the run of the thread that used the processor. A process that uses no processor time (swapped
+out) is left alone. A process that is stopped while it executes steps is ended before its leases
+expire, because it could resume after another worker took over.
 
 It is plain Python without Django, so it is small and independent of problems of the watched
 processes. It ends after its worker and all of the worker's processes have ended.
@@ -305,8 +305,8 @@ def main() -> None:
 
     The arguments are the shared memory's descriptor, the limit in seconds, the worker's PID and
     start time, and the number of seconds after which a stopped process must end. Standard input
-    contains the database's parameters, because every user can read a command line. A worker's
-    children execute steps, so this process detaches itself from the worker.
+    contains the database's parameters, because every user can read a command line. The program
+    prints the watchdog's PID and exits, so that the watchdog is not the worker's child.
     """
     fencer = Fencer(json.loads(sys.stdin.read()))
     if child := os.fork():

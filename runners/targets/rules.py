@@ -1,6 +1,6 @@
 """Select the limits of a target: the most specific matching pattern has precedence.
 
-This module is pure: the rules are arguments.
+This module is pure: it reads no tables.
 """
 
 import re
@@ -16,8 +16,8 @@ T = TypeVar("T")
 class TargetRule:
     """The limits of the targets that a pattern matches; `*` stands for any number of characters.
 
-    A limit of None is taken from the next matching rule. Times are in seconds; `timeout` is the
-    maximum duration of a call to a model.
+    A limit of None is taken from the next less specific rule. Times are in seconds; `timeout` is
+    the maximum duration of a call to the target.
     """
 
     pattern: str
@@ -106,7 +106,7 @@ BASE = TargetLimits(failures=5, window=60, recovery=60)
 
 
 def timeout_seconds(model: str) -> float:
-    """Return the timeout, in seconds, for calls to a language model such as `glm-4-plus`."""
+    """Return the default timeout, in seconds, of calls to a language model such as `glm-4-plus`."""
     found = limits_for(f"llm:{model}", DEFAULTS, BASE).timeout
     assert found is not None, "llm:* sets a timeout for every model"
     return found

@@ -47,7 +47,7 @@ class Valkyr:
         """Publish a definition (a mapping, YAML or JSON text, or a file path); return the workflow.
 
         A workflow of the same name gets a new version, unless the definition is unchanged. Raises
-        AssertionError, whose message lists every problem.
+        AssertionError, which lists every problem of an invalid definition.
         """
         workflow = self._draft(_document(definition))
         try:

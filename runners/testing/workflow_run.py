@@ -32,7 +32,7 @@ LONGEST = 100
 
 
 def table(ids: Sequence[UUID]) -> str:
-    """Return text with one line for each execution and each run, in order of creation."""
+    """Return text with a line for each execution and its first 100 runs, in order of creation."""
     parts = []
     for execution in WorkflowExecution.objects.filter(pk__in=ids).order_by("pk"):
         title = f"{execution.workflow.name} is {execution.state}"
@@ -127,8 +127,8 @@ class WorkflowRun:
     """An execution that the testing kit runs; `answers` replace the outputs of modules.
 
     Name a task by its ID, by its place and ID in a body (`refine[1].draft`), or by the complete
-    path of a step (`charge.pay`). The ID of a task with several modules refers to the task's last
-    step.
+    path of a step (`charge.pay`). The ID of a task with several modules refers to the step of the
+    task that has the newest run.
     """
 
     id: UUID

@@ -20,7 +20,7 @@ DECISIONS = (APPROVED, REJECTED)
 
 
 def decide(run_id: UUID, decision: str, comment: str, *, user: User, actor: Actor) -> Run:
-    """Record the decision on a run's question; return the run, which continues with the decision.
+    """Record the decision on an approval; return its run, which continues with the decision.
 
     If two users decide, the first decision counts. Raises NotFound if the user may not see the run,
     and Forbidden if the user may not decide. Raises WrongState if the run is not waiting for a

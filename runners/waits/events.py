@@ -1,6 +1,6 @@
 """Deliver events and signals once to each waiting run, and publish the events of steps.
 
-One worker delivers the events of all workspaces. Each call therefore evaluates filters only
+The same workers deliver the events of all workspaces. Each call therefore evaluates filters only
 briefly, stores its progress in the event's row, and sends another message. Other events can be
 delivered in between.
 """
@@ -47,7 +47,7 @@ FILTER_SECONDS = 0.25
 
 
 def stamped(looked_at: datetime | None) -> str:
-    """Return the stamp of a message that requests a delivery: the progress so far, "" at first."""
+    """Return a delivery message's stamp: the time of the last progress, or "" before the first."""
     return "" if looked_at is None else looked_at.isoformat()
 
 
@@ -56,7 +56,7 @@ class _Overtaken(Exception):
 
 
 def announce(event_id: UUID) -> None:
-    """Deliver a new event after the commit of its transaction, if any run waits for it."""
+    """Request the delivery of a new event after the commit, if any run waits for the event."""
     transaction.on_commit(partial(_announced, event_id), robust=True)
 
 
@@ -107,7 +107,7 @@ def deliver(event_id: UUID, stamp: str | None = None) -> int:
 
 
 def catch_up(run_id: UUID) -> None:
-    """Deliver to a run the events that arrived before its suspension was committed.
+    """Wake a run for a matching event that arrived before the run's suspension was committed.
 
     Such an event may have been delivered before the run was visible. `deliver_missed` handles
     crashes, and events beyond the first MISSED.
@@ -151,7 +151,7 @@ def catch_up(run_id: UUID) -> None:
 def deliver_missed(age: float, batch: int) -> int:
     """Request delivery to runs that were suspended over `age` seconds ago and were not checked.
 
-    Returns how many such runs there were. The delivery evaluates the filters.
+    Returns how many such runs were found, at most `batch`. The delivery evaluates the filters.
     """
     rows = statements.fetch("unheard", {"age": age, "batch": batch, "most": MISSED})
     missed: dict[tuple[UUID, datetime], list[tuple[UUID, datetime]]] = defaultdict(list)
@@ -170,7 +170,7 @@ def deliver_missed(age: float, batch: int) -> int:
 def _keep(event: Event, to: UUID) -> None:
     """Store the position of the last decided run. Raises _Overtaken if another call continues.
 
-    Later runs without a filter are woken together with this run, so the next call does not find
+    Later runs without a filter are woken in the same transaction, so the next call does not find
     them again.
     """
     now = database_now()
@@ -335,7 +335,7 @@ class Woken:
 
 
 def signal(execution: WorkflowExecution, name: str, payload: Any, *, actor: Actor) -> list[Woken]:
-    """Wake the execution's steps that wait for this name and whose filter matches.
+    """Wake the execution's steps that wait for this name and whose filter, if any, matches.
 
     Returns the runs that continue. Raises NobodyWaits if no run continues, FiltersTooCostly, and
     PayloadStoreUnavailable if a large payload cannot be stored.

@@ -3,7 +3,7 @@
 A filter is rendered in the scope of its step, with the payload as `event`. The data of a batch of
 filters is loaded together. A filter with an error does not match, and the error is written to the
 run's log. Each filter has the budget of a web process, in every process. All filters of one request
-or message share an allowance, because one process evaluates the filters of all workspaces.
+or message share an allowance, because each process evaluates filters of all workspaces.
 """
 
 from collections import defaultdict
@@ -59,9 +59,9 @@ class Listener:
 
 @dataclass(frozen=True, slots=True)
 class EventTarget:
-    """An event of a workspace, or (with an execution) a signal to one execution.
+    """An event or a signal; with `execution_id`, only this execution's runs can receive it.
 
-    With `before`, only runs that began to wait earlier receive it; otherwise, all waiting runs can.
+    With `before`, only runs that began to wait earlier can.
     """
 
     workspace_id: UUID

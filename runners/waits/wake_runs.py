@@ -1,7 +1,7 @@
 """Wake waiting runs because of an external event or because their timer is due.
 
-Waking only marks the row and sends its segment; a worker then resumes the module. A run that no
-longer waits for that cause is not changed, so waking twice is harmless.
+Waking marks the row, and sends its segment if the execution can run; a worker resumes the module. A
+run that no longer waits for that cause is not changed, so waking twice is harmless.
 """
 
 from collections.abc import Mapping, Sequence

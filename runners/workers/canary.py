@@ -2,8 +2,8 @@
 
 The worker receives the message over the same connection, channel and loop as the steps' messages.
 After a broker outage, a consumer can run and answer pings but receive no messages; such a worker
-then stops its heartbeat. While all slots of the pool are busy, the broker withholds all messages,
-including this one; a busy worker therefore counts as healthy.
+does not renew its sign of life. While all slots of the pool are busy, the broker withholds all
+messages, including this one; a busy worker therefore counts as healthy.
 """
 
 import logging
@@ -52,10 +52,9 @@ class Consuming(bootsteps.StartStopStep):
         self._send(parent, name)
 
     def stop(self, parent: Any) -> None:
-        """Stop the checks when the connection is closed.
+        """Stop the checks until the next connection; the next sign of life may be 600 s late.
 
-        The checks resume with the next connection. A restart of the worker would not bring the
-        broker back, but would end the running steps.
+        A restart of the worker would not bring the broker back, but would end the running steps.
         """
         if self._timer is not None:
             self._timer.cancel()

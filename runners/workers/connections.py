@@ -1,7 +1,7 @@
 """A worker's database connections: none is inherited, and no broken one is left for later steps.
 
 Celery closes connections around each task, but not a connection with an interrupted transaction.
-Each later task of the process or thread would then fail.
+With such a connection, each later task of the process or thread would fail.
 """
 
 from typing import Any

@@ -30,7 +30,7 @@ BATCH = 200
 
 
 def expired_leases() -> int:
-    """Time out or release the runs whose lease has expired; return how many."""
+    """Time out, release or fail runs whose lease has expired; return how many."""
     count = 0
     rows = statements.fetch("expired", {"batch": BATCH})
     # Before the first is released: the last of several would seem to have been alone.
@@ -94,7 +94,7 @@ SEEN = 2_000
 
 
 def orphaned_steps() -> int:
-    """Release the runs of dead processes, and send them again; return how many."""
+    """Release or fail the runs of processes on this machine that have ended; return how many."""
     rows = statements.fetch("held", {"batch": SEEN})
     together = Counter(leased_by for _, _, _, leased_by, _ in rows)
     short = out_of_memory.of_late()
