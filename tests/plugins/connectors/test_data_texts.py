@@ -31,6 +31,15 @@ def test_json_is_read(text, data, step_context):
     assert data is None or found == data
 
 
+def test_compact_json_below_the_limit_is_read_with_escaped_characters(step_context):
+    text = "[" + "1," * 2_000_000 + r'"\ud83d\ude00"]'
+
+    found = run("data.json_parse", step_context, text=text)["data"]
+
+    assert found[-1] == "😀"
+    assert len(found) == 2_000_001
+
+
 def test_json_lines_are_a_list(step_context):
     text = '{"a": 1}\r\n\n{"a": "x\u2028y"}\n'
 

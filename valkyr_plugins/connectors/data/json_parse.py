@@ -159,7 +159,7 @@ def _require_text(data: Any) -> None:
 
     Each pair of surrogates has already become one character.
     """
-    text = json.dumps(data, ensure_ascii=False)
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     # Without escaped backslashes, which may precede "u0000".
     if "\\u0000" in text.replace("\\\\", ""):
         raise StepError(
