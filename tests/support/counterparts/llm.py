@@ -42,6 +42,8 @@ class Mischief(LlmHandler):
             body = {**body, "input": body["input"][:1]}
         if body["model"] == "embed-wide":
             body = {**body, "dimensions": 200_000}
+        if body["model"] == "embed-uneven":
+            body = {**body, "dimensions": 3 + self.server.asked["embed-uneven"]}
         super().embeddings(body)
 
     def times(self, body: Body) -> int:
@@ -105,6 +107,15 @@ class Mischief(LlmHandler):
             self.refuse(400, "response_format json_schema is not supported", "invalid_request")
         else:
             self.say(body, '```json\n{"total": 3}\n```')
+
+    def as_plainest(self, body: Body) -> None:
+        """Refuse each key that a request can omit, one after another."""
+        form = (body.get("response_format") or {}).get("type")
+        for key in ("max_tokens", "stream_options", "response_format"):
+            if key in body:
+                self.refuse(400, f"{key} {form} is not supported", "invalid_request")
+                return
+        self.say(body, '{"total": 3}')
 
     def as_whole(self, body: Body) -> None:
         self.say({**body, "stream": False}, "All at once.")

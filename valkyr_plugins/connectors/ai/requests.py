@@ -69,7 +69,8 @@ CHANGES = (
     RequestChange("stream_options", _without("stream_options")),
     RequestChange("response_format", _plain_object),
 )
-MOST_CHANGES = 4
+# The first request and four changes: `response_format` can change twice.
+MOST_REQUESTS = 5
 REFUSALS = (
     "unsupported", "not support", "unknown", "unrecognized", "not permitted", "unavailable",
 )  # fmt: skip
@@ -146,7 +147,7 @@ def _pieces(provider: openai.OpenAI, body: Body, nth: int, ctx: StepContext) -> 
     """Yield the pieces of the answer as JSON; rewrite rejected requests. Raises StepError."""
     create: Any = provider.chat.completions.create
     whole: Any = provider.chat.completions.with_raw_response.create
-    for changes in range(MOST_CHANGES):
+    for changes in range(MOST_REQUESTS):
         send = create if body.get("stream") else whole
         try:
             answered = send(**body, extra_headers=headers(provider, ctx, nth, changes))
@@ -285,8 +286,13 @@ def _require_room(vectors: list[list[float]], texts: int) -> None:
 
     The caller checks after each batch, so that a step that must fail pays for no further batch.
     """
+    if len(vectors[0]) != len(vectors[-1]):
+        raise StepError(
+            f"the server returned vectors of {len(vectors[0]):,} and of {len(vectors[-1]):,} "
+            "numbers: use a model whose vectors all have the same length"
+        )
     numbers = len(vectors[0]) * texts
-    if numbers > MAX_NUMBERS or len(vectors[0]) != len(vectors[-1]):
+    if numbers > MAX_NUMBERS:
         raise StepError(
             f"{texts} vectors of {len(vectors[0]):,} numbers are more than a step can yield "
             f"({MAX_NUMBERS:,} numbers): ask for fewer dimensions, or embed "

@@ -71,6 +71,14 @@ def test_a_server_without_schemas_is_asked_for_json_and_its_fence_taken_off(run,
     assert '"required": ["total"]' in llm.requests[-1]["messages"][-1]["content"]
 
 
+def test_a_server_that_supports_no_optional_key_is_asked_without_all_of_them(run, llm):
+    result = run("llm.extract", "plainest", messages="Three.", schema=SCHEMA, maxTokens=50)
+
+    assert result.outputs["data"] == {"total": 3}
+    assert llm.asked["plainest"] == 5
+    assert not {"max_tokens", "stream_options", "response_format"} & set(llm.requests[-1])
+
+
 def test_texts_become_vectors_in_their_order_batch_after_batch(run, llm, step_context):
     texts = [f"text {number}" for number in range(5)]
 
@@ -91,6 +99,13 @@ def test_too_many_vectors_are_refused_after_the_first_batch(run, llm):
         run("llm.embed", "embed-wide", texts=["a", "b", "c"], batchSize=1)
 
     assert llm.asked["embed-wide"] == 1
+
+
+def test_vectors_of_different_lengths_are_refused(run, llm):
+    with pytest.raises(StepError, match="vectors of 4 and of 5 numbers"):
+        run("llm.embed", "embed-uneven", texts=["a", "b", "c"], batchSize=1)
+
+    assert llm.asked["embed-uneven"] == 2
 
 
 @pytest.mark.parametrize("name", AI)
