@@ -100,3 +100,22 @@ def test_workflows_are_listed_by_how_their_names_begin(valkyr: Valkyr, echo: Wor
     found = valkyr("workflows", "echo", "--json")
 
     assert [row["id"] for row in json.loads(found.out)] == [str(echo.pk)]
+
+
+def test_a_folder_is_published_again_without_the_unchanged_workflows(
+    valkyr: Valkyr, folder: Path
+) -> None:
+    (folder / "bad.json").unlink()
+    (folder / "torn.yaml").unlink()
+    (folder / "later.yaml").write_text(yaml.dump({**GOOD, "name": "later"}))
+    first = valkyr("publish", folder, "--json")
+    assert first.code == 0, first.err
+    (folder / "later.yaml").write_text(yaml.dump({**GOOD, "name": "later", "output": 1}))
+
+    again = valkyr("publish", folder, "--json")
+
+    assert again.code == 0, again.err
+    told = [(one["slug"], one["unchanged"]) for one in json.loads(again.out)]
+    assert told == [("good", True), ("later", False)]
+    assert Workflow.objects.get(slug="later").versions.count() == 2
+    assert "good has not changed" in valkyr("publish", folder / "good.yaml").err

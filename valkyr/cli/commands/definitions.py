@@ -1,15 +1,17 @@
 """Commands that check, publish, export and list workflows, and print their JSON Schema."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
+from valkyr.cli.client import ApiClient
 from valkyr.cli.commands.bundles import export_folder
 from valkyr.cli.commands.canaries import share
 from valkyr.cli.connecting import connected
-from valkyr.cli.errors import Exit, usage
+from valkyr.cli.errors import CliError, Exit, usage
 from valkyr.cli.folder import is_folder
 from valkyr.cli.inputs import JsonParameter, workflow_id, workspace_id
 from valkyr.cli.options import ApiCommand, Choices
@@ -144,8 +146,9 @@ def publish(
 ) -> None:
     """Import workflow files, YAML or JSON, or folders of them, and publish each.
 
-    A workflow of the same name gets a new version. Running executions keep their version. With
-    --percent, the version is a canary: `valkyr canary` compares, promotes and stops it.
+    A workflow of the same name gets a new version, unless nothing has changed. Running executions
+    keep their version. With --percent, the version is a canary: `valkyr canary` compares, promotes
+    and stops it.
     """
     how = share(**canary)
     output, found = CommandOutput(choices), _files(files)
@@ -158,14 +161,28 @@ def publish(
             row = api.upload(
                 "/v1/Workflow/import", text, kind, onConflict="update", workspaceId=place
             )
-            verb, body = ("publish", {}) if how is None else ("canary", how)
-            version = api.post(f"/v1/Workflow/{row['id']}/{verb}", body)
+            version = _publish(api, row["id"], how)
             told.append({"id": row["id"], "slug": row["slug"], "file": str(path)} | version)
+            if version.get("unchanged"):
+                output.note(f"{path}: {row['slug']} has not changed")
+                continue
             output.note(f"{path}: {_published(row['slug'], version, how)}")
             for warning in version.get("warnings", ()):
                 output.note(f"  warning  {warning['path']}: {warning['message']}")
     if choices.json:
         output.value(told)
+
+
+def _publish(api: ApiClient, pk: str, how: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Publish the draft, or start a canary; return the version, or `unchanged` without one."""
+    try:
+        if how is not None:
+            return api.post(f"/v1/Workflow/{pk}/canary", how)
+        return {"unchanged": False} | api.post(f"/v1/Workflow/{pk}/publish", {})
+    except CliError as error:
+        if how is not None or error.problem.get("code") != "unchanged":
+            raise
+        return {"unchanged": True}
 
 
 @click.command(cls=ApiCommand)
