@@ -154,25 +154,18 @@ def everything_in(value: Any) -> set[UUID]:
     return ids.union(*_inside(ids).values())
 
 
-def keep(execution_id: UUID, value: Any) -> None:
-    """Let an execution refer to the stored values inside a value.
-
-    Call it in the transaction that writes the value. This locks the stored values, so the collector
-    cannot delete them meanwhile; values that the collector has already marked are skipped.
-    """
-    keep_each([(execution_id, value)])
-
-
 def keep_each(given: Iterable[tuple[UUID, Any]], *, all_there: bool = False) -> None:
-    """Let each execution or event refer to the stored values inside its value, as `keep` does.
+    """Let each execution or event refer to the stored values inside its value.
 
-    With `all_there`, raises PayloadStoreUnavailable if one of the values was collected.
+    Call it in the transaction that writes the values. This locks the stored values, so the
+    collector cannot delete them meanwhile. Values that the collector has already marked are
+    skipped; with `all_there`, they raise PayloadStoreUnavailable.
     """
     _keep({execution_id: _direct(value) for execution_id, value in given}, all_there=all_there)
 
 
 def keep_all(execution_ids: Iterable[UUID], value: Any) -> None:
-    """Let all these executions refer to the stored values inside one value, as `keep` does."""
+    """Let all these executions refer to the stored values inside one value, as `keep_each` does."""
     ids = _direct(value)
     _keep(dict.fromkeys(execution_ids, ids) if ids else {}, all_there=False)
 

@@ -12,24 +12,13 @@ from runners.dispatch.messages import resend
 from runners.observability import metrics
 from runners.pipeline import end_run
 from runners.pipeline.claim_run import poisoned
-from runners.process.cause_of_death import Death, crash
+from runners.process.cause_of_death import Death
 from runners.segment.run_rows import release
 
 log = logging.getLogger(__name__)
 
 # The wait after a second crash in a row, doubled after a third: no hot loop.
 FIRST_DELAY, MOST_DELAY = 1.0, 60.0
-
-
-def blame(execution_id: UUID, run_id: UUID, token: int, cause: str) -> bool:
-    """Count a crash of the run that stalled or ended its process; send the run again, or fail it.
-
-    Return False, and count nothing, if the run ended or was taken over since `token` was read.
-    """
-    looked = end_run.look(execution_id, run_id)
-    if looked is None or looked.token != token:
-        return False
-    return bool(mend(execution_id, run_id, token, looked.crashes, crash(cause)))
 
 
 def mend(

@@ -72,7 +72,8 @@ def run_module(
     known = [*payloads.references_in(dict(given or {})), *context.stored]
     outputs = marked(scrub.value(ended.outputs, "output"), known)
     _check(chosen, dict(given or {}), ended, outputs)
-    return ModuleRun(outputs, ended.outcome, logs, costs, variables=ended.variables)
+    variables = scrub.value(ended.variables, "variables")
+    return ModuleRun(outputs, ended.outcome, logs, costs, variables=variables)
 
 
 def failing_module(module: What, given: Mapping[str, Any] | None = None, **more: Any) -> Failure:

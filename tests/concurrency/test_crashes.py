@@ -53,7 +53,8 @@ def blamed(kind: str) -> float:
 def test_a_step_that_ended_its_process_is_sent_again_at_once(queue: World) -> None:
     execution, token = lost(queue)
     before = blamed("step")
-    assert crashes.blame(execution, run_of(execution, PATH).pk, token, "killed by signal 9")
+    killed = crash("killed by signal 9")
+    assert crashes.mend(execution, run_of(execution, PATH).pk, token, 0, killed) == 1
     run = run_of(execution, PATH)
     assert counts(run) == ("PENDING", 1, 1, True)
     assert (run.crash_cause, run.lease_token) == ("killed by signal 9", token + 1)
@@ -63,9 +64,10 @@ def test_a_step_that_ended_its_process_is_sent_again_at_once(queue: World) -> No
 
 def test_a_step_that_another_worker_has_is_not_blamed(queue: World) -> None:
     execution, token = lost(queue)
-    assert crashes.blame(execution, run_of(execution, PATH).pk, token - 1, "stalled") is False
+    stalled = crash("stalled")
+    assert crashes.mend(execution, run_of(execution, PATH).pk, token - 1, 0, stalled) == 0
     assert crashes.mend(execution, run_of(execution, PATH).pk, token - 1, 0, LOST) == 0
-    assert crashes.blame(execution, uuid7(), token, "stalled") is False
+    assert crashes.mend(execution, uuid7(), token, 0, stalled) == 0
     assert counts(run_of(execution, PATH)) == ("RUNNING", 0, 0, False)
     assert sent(queue) == []
 

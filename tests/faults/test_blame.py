@@ -11,7 +11,8 @@ from uuid import UUID
 import pytest
 
 from runners.models import Run
-from runners.pipeline.crashes import blame
+from runners.pipeline.crashes import mend
+from runners.process.cause_of_death import crash
 from tests.support.auditor import audit
 from tests.support.fleet import Fleet, Member
 from tests.support.outages import kill, marks_of, wait_for_mark
@@ -111,8 +112,9 @@ def test_a_step_that_another_process_blames_is_fenced_and_dead_after_three(
     [execution] = crowd(1, held)
     for number in range(1, 4):
         mark = wait_for_mark(execution, number=number, seconds=60)
-        assert blame(execution, mark["run"], mark["token"], "its worker's heartbeat stalled")
-        assert not blame(execution, mark["run"], mark["token"], "seen late"), "counted once"
+        held_by = (execution, mark["run"], mark["token"], number - 1)
+        assert mend(*held_by, crash("its worker's heartbeat stalled")) == 1
+        assert mend(*held_by, crash("seen late")) == 0, "counted once"
     held.unlink()
     assert wait_for_end([execution], 60) == {execution: "FAILED"}
     run = Run.objects.get(execution_id=execution)

@@ -107,7 +107,7 @@ def test_the_collector_skips_values_that_an_open_transaction_keeps(valkyr):
     reference = put(workspace, uuid7(), text_number(1))
 
     with Rivals() as rivals, transaction.atomic():
-        writing.keep(execution, [{"nested": reference}])
+        writing.keep_each([(execution, [{"nested": reference}])])
         assert rivals.begin(collecting._marked, NOW).result(60) == (0, [])
 
     assert collecting.collect(grace=NOW).deleted == 0

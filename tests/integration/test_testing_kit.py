@@ -2,11 +2,12 @@
 
 from datetime import timedelta
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from django.db import connection
 
-from runners.modules.base import Result, StepError
+from runners.modules.base import Module, ModuleInputs, Result, StepError
 from runners.states import ErrorType
 from runners.testing import failing_module, in_turn, run_module
 from runners.testing.harness import Valkyr
@@ -239,6 +240,25 @@ def test_a_module_runs_by_itself():
     assert failing_module("flow.if", {}).error_type is ErrorType.PERMANENT
     with pytest.raises(AssertionError, match=r"flow\.noop succeeded"):
         failing_module("flow.noop", {"value": 1})
+
+
+class Remembers(Module[ModuleInputs]):
+    """Set a variable to the secret."""
+
+    type: ClassVar[str] = "test.remembers"
+    title: ClassVar[str] = "Remembers"
+    category: ClassVar[str] = "test"
+    credentials: ClassVar[tuple[str, ...]] = ("bearer",)
+    Inputs = ModuleInputs
+
+    def execute(self, inputs, ctx):
+        return Result({}, variables={"seen": f"it is {ctx.credential['token']}"})
+
+
+def test_a_variable_that_a_module_sets_contains_no_secret():
+    ended = run_module(Remembers(), credential={"token": "very-secret-token"})
+
+    assert ended.variables == {"seen": "it is [secret:test.token]"}
 
 
 def test_a_step_that_writes_with_its_record_runs_within_a_test_that_is_rolled_back(valkyr):
