@@ -46,7 +46,7 @@ BEFORE_DELETION: list[Callable[[Sequence[UUID]], None]] = []
 
 
 def prune(wanted: RetentionPeriods, pace: PruningPace) -> PruningTally:
-    """Delete expired dead letters in the order of their expiry, at this pace; return a tally."""
+    """Delete expired dead letters while the pace allows it; return a tally."""
     tally = PruningTally(KIND)
     while not pace.over:
         with pace.transaction():

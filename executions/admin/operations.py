@@ -157,7 +157,7 @@ class AdminOperation:
 
     @property
     def needs(self) -> Power:
-        """Return the power that the user needs in the row's workspace."""
+        """Return the power that the user needs on the row."""
         return self.operation.needs
 
 
