@@ -1,4 +1,4 @@
-"""Set a dead letter's result manually or skip its step, and continue the execution."""
+"""Set the result of a dead letter's step manually, or skip the step; the execution continues."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -147,7 +147,7 @@ class AdminOperation:
 
     @property
     def name(self) -> str:
-        """Return the operation's name, which is part of its page's URL."""
+        """Return the operation's name; the page's URL contains it, with dashes for underscores."""
         return self.operation.name
 
     @property
