@@ -217,7 +217,7 @@ SLACK_SECONDS = 2.0  # for the reading that was under way
 
 
 class DatabaseCollector(Collector):
-    """Keeps the last readings, and replaces them once they are older than 12 s."""
+    """Keeps the last readings; a scrape replaces them if they are older than 12 s."""
 
     def __init__(self) -> None:
         """Start with no readings."""
@@ -226,7 +226,7 @@ class DatabaseCollector(Collector):
         self._read_at = float("-inf")
 
     def collect(self) -> Iterable[Family]:
-        """Return the readings; replace those over 12 s old first, unless another thread does."""
+        """Return the readings; first replace any over 12 s old, unless another thread does so."""
         # Only the very first scrapes wait for each other; later ones get the last readings.
         if self._old() and self._lock.acquire(blocking=not self._families):
             try:

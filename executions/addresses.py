@@ -73,7 +73,7 @@ def sign_in() -> str:
 
 
 def root() -> str:
-    """Return the prefix of all Valkyr's addresses for this request's client: `/` or `/flows/`."""
+    """Return the prefix of Valkyr's addresses for this request's client, such as `/flows/`."""
     return api(_KNOWN).removesuffix(_KNOWN_PATH)
 
 

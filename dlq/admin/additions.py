@@ -62,7 +62,7 @@ def links_of(request: HttpRequest, group: FailureGroup) -> list[ShownLink]:
 
 
 def progress_of(request: HttpRequest, group: FailureGroup) -> list[GroupProgress]:
-    """Return the panels of the operations that are running on a group."""
+    """Return a group's panels about operations that are running or ended recently."""
     found = (make(request, group) for make in GROUP_PROGRESS)
     return [panel for panel in found if panel is not None]
 

@@ -101,7 +101,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
 
     @display(description=lazy("failure"))
     def failure(self, row: FailureGroup) -> Any:
-        """Return the exception in bold, with the normalised message, or else the sample, below."""
+        """Return the exception in bold; below it, the normalised message or, if empty, a sample."""
         return format_html(
             '<span class="vk-error-type">{}</span><span class="vk-error-text">{}</span>',
             row.exception or gettext("Failure"),
@@ -255,7 +255,7 @@ def _versions(figures: GroupFigures) -> str:
 def add_group_action(
     name: str, action: Callable[..., HttpResponse | None], power: Power, title: str
 ) -> None:
-    """Add an action on selected groups, for users with `power` in at least one workspace."""
+    """Add an action on selected groups, for users with `power` on at least one object."""
 
     def permitted(admin: FailureGroupAdmin, request: HttpRequest) -> bool:
         return holds(request, power)

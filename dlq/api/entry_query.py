@@ -114,5 +114,5 @@ def power(query: Mapping[str, Any]) -> Power:
 
 
 def passing(rows: QuerySet[DeadLetterEntry], query: Mapping[str, Any]) -> QuerySet[DeadLetterEntry]:
-    """Return those of `rows` that match; the caller has limited `rows` to the query's `power`."""
+    """Return the rows that match; the caller passes only rows that the query's `power` allows."""
     return chosen(rows, {name: value for name, value in query.items() if name in GRAMMAR})

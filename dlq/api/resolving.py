@@ -1,4 +1,4 @@
-"""Operators' resolutions of dead letters: requeue, fix, skip, discard, restore and pin."""
+"""Operators' actions on dead letters: requeue, fix, skip, discard, restore and pin."""
 
 from collections.abc import Callable
 from typing import Any

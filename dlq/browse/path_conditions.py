@@ -96,7 +96,7 @@ def from_text(text: str) -> Condition:
 
 
 def from_form(path: str, op: str, value: str) -> Condition:
-    """Return a condition; `value` is JSON, or else plain text. Raises BadCondition."""
+    """Return a condition; a `value` that is not valid JSON is plain text. Raises BadCondition."""
     try:
         parsed = json.loads(value, parse_constant=_refuse)
     except (ValueError, RecursionError):

@@ -71,7 +71,7 @@ def last_good(entry: DeadLetterEntry) -> Search:
 def other_of_group(
     entry: DeadLetterEntry, others: QuerySet[DeadLetterEntry], wanted: UUID | None
 ) -> DeadLetterEntry | None:
-    """Return the group's entry `wanted`; if None, the newest other entry with this fingerprint."""
+    """Return the group's entry `wanted` (None: its newest other entry with this fingerprint)."""
     rows = others.filter(group_id=entry.group_id).exclude(pk=entry.pk)
     if wanted is not None:
         return rows.filter(pk=wanted).first()

@@ -185,7 +185,7 @@ def _url(given: dict[str, Any]) -> str:
 
 
 def _encoded(values: dict[str, Any]) -> str:
-    """Return the values as a query string; a list repeats its name, and null is omitted."""
+    """Return a query string; a name is repeated for each item of its list, and null is omitted."""
     pairs = [
         (name, one)
         for name, value in values.items()
@@ -296,7 +296,7 @@ def options_of(
 
 
 def requeuing(address: str) -> str:
-    """Return a curl command that requeues a dead letter; `address` is below the API's root."""
+    """Return a curl command that requeues a dead letter; `address` is relative to the API root."""
     # The shell expands variables within double quotes only, so these words are written directly.
     return (
         "# Set first: VALKYR_URL, VALKYR_TOKEN\n"

@@ -84,7 +84,7 @@ def carry(move_id: int, batch: int = BATCH) -> int:
 
 
 def _by_age(move: GroupMove) -> bool:
-    """Return whether entries are read oldest first, to skip moved ones with this fingerprint."""
+    """Return whether entries are read oldest first, because moved ones keep the fingerprint."""
     return bool(move.fingerprint) and not move.by
 
 
@@ -284,7 +284,7 @@ def _still(group: FailureGroup) -> FailureGroup:
 
 
 def _repoint(target: FailureGroup, ids: list[UUID]) -> None:
-    """Redirect all references from the merged groups (`ids`) to the target."""
+    """Redirect references to the merged groups (`ids`) to the target, except those of entries."""
     GroupFingerprint.objects.filter(group_id__in=ids).update(group=target)
     FailureGroup.objects.filter(merged_into_id__in=ids).update(merged_into=target)
     FailureGroup.objects.filter(pk__in=ids).update(merged_into=target)
@@ -312,7 +312,7 @@ def _part(group: FailureGroup, by: str, value: str) -> GroupPart:
 
 
 def _tell_apart(group: FailureGroup, by: str, parts: list[GroupPart]) -> None:
-    """Assign the fingerprint of each value to that value's group, and move the entries there."""
+    """Assign each value's fingerprints to its group, and begin to move the entries there."""
     own = list(group.fingerprints.filter(split_by="").values_list("fingerprint", flat=True))
     group.split_on = _also(group.split_on, label(by, parts[0].value))
     group.save(update_fields=["split_on"])

@@ -142,7 +142,7 @@ def _add(sums: dict[UUID, Sums]) -> dict[UUID, int]:
 
 
 def _tell(group: FailureGroup, sums: Sums, now: datetime) -> None:
-    """Send the signal of a new or regressed group; end the group's snooze if a condition is met."""
+    """Announce a new group; apply new failures to the group's status, and announce a regression."""
     if not sums.fresh:
         return
     if group.total == sums.fresh and not sums.moved:

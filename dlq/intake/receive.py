@@ -138,7 +138,7 @@ def _entry(run: Run, failure: Failure, *, exhausted: bool, manual: str | None) -
 
 
 def _before(run: Run) -> DeadLetterEntry | None:
-    """Return the step's newest requeued dead letter; None if the run is not a requeue."""
+    """Return the step's newest requeued dead letter; None if the run does not follow a requeue."""
     if run.budget_start == 1:
         return None
     return (

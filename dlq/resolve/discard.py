@@ -1,4 +1,4 @@
-"""Resolve a dead letter without a requeue (discard or roll back); restore, annotate or pin it."""
+"""Discard dead letters, also for a roll-back of the execution; restore, annotate and pin them."""
 
 from typing import Any
 from uuid import UUID

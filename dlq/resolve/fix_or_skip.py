@@ -1,4 +1,4 @@
-"""Set a dead letter's result manually or skip its step, and continue the execution."""
+"""Set the result of a dead letter's step manually, or skip the step; the execution continues."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -145,7 +145,7 @@ def _shape(schema: Any, known: Mapping[str, Any], deep: int) -> Any:
 
 
 def _followed(schema: Mapping[str, Any], known: Mapping[str, Any]) -> Any:
-    """Return the target of the schema's `$ref`, or else its first alternative, or else None."""
+    """Return the target of `$ref`, or the first alternative without one; None if neither exists."""
     if "$ref" in schema:
         return known.get(str(schema["$ref"]).rpartition("/")[2])
     options = schema.get("anyOf") or schema.get("oneOf")

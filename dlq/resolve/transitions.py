@@ -105,7 +105,7 @@ def resolve(
 
 @dataclass(frozen=True, slots=True)
 class GoneHome:
-    """A requeued entry, with the new run of its step or the new execution that replaces it."""
+    """A requeued entry, with the new run of its step or the fork of its execution."""
 
     entry_id: UUID
     run_id: UUID | None = None

@@ -46,7 +46,7 @@ BEFORE_DELETION: list[Callable[[Sequence[UUID]], None]] = []
 
 
 def prune(wanted: RetentionPeriods, pace: PruningPace) -> PruningTally:
-    """Delete expired dead letters in the order of their expiry, at this pace; return a tally."""
+    """Delete expired dead letters while the pace allows it; return a tally."""
     tally = PruningTally(KIND)
     while not pace.over:
         with pace.transaction():
@@ -68,7 +68,7 @@ def look(wanted: RetentionPeriods) -> PruningTally:
 
 
 def gone_by(wanted: RetentionPeriods) -> LettersGone:
-    """Return which dead letters count as deleted: those before a time, except the held IDs."""
+    """Return which dead letters count as deleted: those due by a time, except the held IDs."""
     held = _resolved(wanted).filter(_held())
     ids = tuple(held.values_list("pk", flat=True))
     before = wanted.before(retention_days())

@@ -1,4 +1,4 @@
-"""Delete ended failure groups without dead letters, their fingerprints, and old hourly counts."""
+"""Delete resolved, ignored or merged groups without dead letters, and old hourly counts."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -46,7 +46,7 @@ def prune(kind: str, wanted: RetentionPeriods, pace: PruningPace) -> PruningTall
 
 
 def look(kind: str, wanted: RetentionPeriods, gone: Letters | None = None) -> PruningTally:
-    """Return the tally of the rows that `prune` would delete after the dead letters `gone`."""
+    """Return the tally of rows that `prune` would delete once the letters `gone` are deleted."""
     rows = _due(kind, wanted, gone)
     return PruningTally(kind, 0 if rows is None else rows.count())
 
@@ -70,7 +70,7 @@ def _due(kind: str, wanted: RetentionPeriods, gone: Letters | None = None) -> Qu
 
 
 def _scoped(rows: QuerySet[Any], wanted: RetentionPeriods, group: str = "") -> QuerySet[Any]:
-    """Return the rows of the workspace and the workflow; `group` is the prefix of their lookups."""
+    """Return the rows within the scope; `group` is the prefix of lookups in the group."""
     if wanted.scope.workspace_id is not None:
         rows = rows.filter(**{f"{group}workspace_id": wanted.scope.workspace_id})
     if wanted.scope.workflow_id is not None:

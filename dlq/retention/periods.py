@@ -38,7 +38,7 @@ def log_days() -> float:
 
 
 def test_days() -> float:
-    """Return how many days after its creation a test version is kept, with its executions."""
+    """Return for how many days after its creation a test version is kept, with its executions."""
     return valkyr_settings().test_version_hours / 24
 
 

@@ -74,7 +74,7 @@ def prune(
 def look(
     chosen: Sequence[str], wanted: RetentionPeriods, pace: PruningPace
 ) -> Iterator[PruningTally]:
-    """Yield tallies of the rows that `prune` would delete, and why other rows are kept.
+    """Yield tallies of the rows that `prune` would delete, with the reasons for keeping other rows.
 
     No row is changed.
     """

@@ -46,7 +46,7 @@ class RunPartitions:
         return cls(wanted, PLAIN if partial else layout())
 
     def due(self, roots: dict[UUID, datetime]) -> dict[UUID, datetime]:
-        """Return the root executions to delete now; the others are deleted with their partition."""
+        """Return the roots to delete now; others wait until their partition's period has passed."""
         if not self.layout.partitioned:
             return roots
         return {pk: at for pk, at in roots.items() if not self._waits(self._of(pk))}

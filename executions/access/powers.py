@@ -222,7 +222,7 @@ def _member(user: User, workspace_id: UUID) -> Member:
 
 
 def role_in(user: User, workspace_id: UUID) -> str | None:
-    """Return the user's role in one workspace; None for a non-member. Uses at most one query."""
+    """Return the user's role in one workspace; None if there is none. Uses at most one query."""
     return powers_on(user, workspace_id).role
 
 

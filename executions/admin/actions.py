@@ -265,7 +265,7 @@ def _leave(
     report: OperationReport,
     pk: UUID,
 ) -> HttpResponse:
-    """Redirect to the operation's next page, to the dialog's opener, or else to the row's page."""
+    """Redirect to the operation's next page, otherwise to the dialog's opener or the row's page."""
     if operation.destination is not None and report.done:
         target = operation.destination(report.result)
     else:

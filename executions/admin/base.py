@@ -284,7 +284,7 @@ class ScopedAdmin(AuditedAdmin):
         return self._may(request, obj, self.needs, "view")
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return whether the user may add rows in at least one workspace."""
+        """Return whether the user has `edits` on any object; if `shared`, Django's permission."""
         return self._may(request, None, self.edits, "add")
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:

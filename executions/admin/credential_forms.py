@@ -151,7 +151,7 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
                 self.add_error(f"new_value_{i}", gettext("Give the field a value."))
 
     def _check_emptied(self, data: dict[str, Any]) -> None:
-        """Reject an emptied list of an existing credential: the stored list would stay."""
+        """Reject an emptied list of an existing credential: the stored list would not change."""
         for name in [] if self.adds else self._lists():
             if name in self.data and not data.get(name):
                 self.add_error(name, gettext("Enter at least one entry, or * for any."))

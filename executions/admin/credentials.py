@@ -138,7 +138,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("workflows"))
     def for_workflows(self, row: Credential) -> str:
-        """Return the IDs of the workflows that may use the credential."""
+        """Return the IDs of the workflows that may use the credential; "*" means every workflow."""
         return marks.clipped(", ".join(row.workflows), 200)
 
     @display(description=lazy("remote runners"), boolean=True)

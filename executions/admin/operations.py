@@ -147,7 +147,7 @@ class AdminOperation:
 
     @property
     def name(self) -> str:
-        """Return the operation's name, which is part of its page's URL."""
+        """Return the operation's name; the page's URL contains it, with dashes for underscores."""
         return self.operation.name
 
     @property
@@ -157,7 +157,7 @@ class AdminOperation:
 
     @property
     def needs(self) -> Power:
-        """Return the power that the user needs in the row's workspace."""
+        """Return the power that the user needs on the row."""
         return self.operation.needs
 
 

@@ -247,7 +247,7 @@ def _candidates(
 
 
 def _chosen(candidates: list[_Candidate]) -> list[_Chosen]:
-    """Lock candidates, and return those without a key or whose concurrency key has capacity."""
+    """Lock candidates; return those that need no concurrency key or whose key has capacity."""
     rows = statements.fetch("chosen", {"ids": [item.id for item in candidates]})
     locked = {
         pk: _Chosen(Admitted(pk, version_id, priority, epoch, fresh), state, limit)

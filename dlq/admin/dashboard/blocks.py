@@ -1,4 +1,4 @@
-"""Blocks that plugins add to the home page: cards, banners, and HTML above and below the cards."""
+"""Blocks (problems, cards, banners and HTML) and tables that plugins add to the home page."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

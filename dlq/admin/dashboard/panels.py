@@ -231,7 +231,7 @@ def _oldest(found: datetime | None, now: datetime) -> str:
 
 
 def banners(kept: Facts, now: datetime) -> list[Banner]:
-    """Return a banner if no Celery worker is live; otherwise one per queue without a worker."""
+    """Return a banner if no Celery worker is live, otherwise one per queue that lacks a worker."""
     silent = _silent(kept)
     if silent:
         return [silent]

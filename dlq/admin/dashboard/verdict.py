@@ -36,7 +36,7 @@ class HomeVerdict:
 def verdict(kept: Facts, now: datetime, added: Iterable[HomeProblem] = ()) -> HomeVerdict:
     """Return the headline, and the problems that need attention now.
 
-    `added` are the problems that plugins found.
+    `added` are the problems that the blocks of plugins found.
     """
     problems = [*_failures(kept, now), *added, *_sections(kept), *_stuck(kept, now)]
     partly = any(kept[name] is None for name in ("groups", "open", "queues", "approvals"))
