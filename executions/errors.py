@@ -6,7 +6,7 @@ from uuid import UUID
 
 
 class ValkyrError(Exception):
-    """An operation failed; the message says which one, why, and what to do."""
+    """An operation failed; the message explains why, and usually what to do."""
 
     code = "error"
 

@@ -71,7 +71,7 @@ def parent_of(text: str) -> Parent | None:
 
 
 def outgoing() -> dict[str, str]:
-    """Return headers that pass the current span to servers; {} if no provider of spans exists."""
+    """Return headers that pass the current span to servers; {} if there is no current span."""
     return trace_headers() if trace_headers.provided else {}
 
 

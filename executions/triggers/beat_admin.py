@@ -41,8 +41,7 @@ _followed: datetime | None = None
 
 
 def follow(trigger: Trigger) -> bool:
-    """Apply or, if invalid, undo beat's changes to the locked trigger; return whether any existed.
-    """
+    """Apply or, if invalid, undo beat's changes to the locked trigger. False if there are none."""
     entry = entry_of(trigger)
     if entry is None:
         return trigger.enabled and _switch(trigger, False, DELETED)
