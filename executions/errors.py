@@ -1,4 +1,4 @@
-"""The errors that callers see: each has a stable code and says what to do."""
+"""Errors that callers see: each has a stable code and a sentence for users."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from uuid import UUID
 
 
 class ValkyrError(Exception):
-    """An operation failed; the message says which one, why, and what to do."""
+    """An operation failed; the message explains why, and usually what to do."""
 
     code = "error"
 
@@ -88,7 +88,7 @@ class WorkspaceArchived(WorkflowDisabled):
 
 
 class Unchanged(ValkyrError):
-    """Only `ui` changed since the latest version, so no new version is necessary."""
+    """At most `ui` changed since the latest version, so no new version is necessary."""
 
     code = "unchanged"
 
@@ -142,7 +142,7 @@ class QuotaExceeded(ValkyrError):
 
 
 class ConcurrencyConflict(ValkyrError):
-    """The maximum number of executions with this concurrency key is running."""
+    """The start would exceed the limit of its concurrency key, or cancel over 1,000 executions."""
 
     code = "concurrency_conflict"
 

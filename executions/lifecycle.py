@@ -217,7 +217,7 @@ def reopen_many(executions: Sequence[Reopenable]) -> None:
 
 
 def announce(execution: WorkflowExecution) -> None:
-    """If a reopened execution is RUNNING, signal the runners so that they can dispatch it."""
+    """If a reopened execution is RUNNING, wake it and send `execution_admitted`."""
     if execution.state == State.RUNNING:
         capacity.announce([admitted(execution, fresh=False)], WorkflowExecution)
 

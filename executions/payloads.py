@@ -73,7 +73,7 @@ def parts(value: Any, what: str = "value", limit: int = MAX_BYTES) -> Iterator[b
 
 
 def pieces(item: Any) -> Iterator[bytes]:
-    """Yield the JSON of one item, in pieces; `dump` or `parts` accepted the whole value."""
+    """Yield the JSON of an item in pieces; `dump` or `parts` must have accepted the whole value."""
     for text in _texts(item, "item", 2):
         yield text.encode()
 

@@ -25,7 +25,7 @@ from executions.language import lazy, name_models
 class PeriodicTask(TypedDict):
     """A task that beat sends periodically.
 
-    A task expires unless a worker begins it before beat sends it again.
+    Its message expires 10 minutes after the interval, which counts as at most 1 h.
     """
 
     task: str

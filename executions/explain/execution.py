@@ -59,7 +59,7 @@ class PauseRecord:
 def standing(
     row: WorkflowExecution, line: QueuePosition | None, pause: PauseRecord | None
 ) -> Reason:
-    """Return the reason for a row's state, from its place in the queue or its recorded pause."""
+    """Return the reason for a row's state, given its queue position and recorded pause, if any."""
     if row.state in FINAL:
         return _over(row)
     if row.state == ExecutionState.PENDING and line is not None:

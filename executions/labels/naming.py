@@ -17,7 +17,7 @@ _WORD = re.compile(r'(?:^|(?<=\s))([a-z][a-z0-9_-]{0,39}):("[^"]+"|[^\s"]\S*)')
 
 
 class BadLabel(ValueError):
-    """The text is not a label; the message says what was expected."""
+    """A label is invalid, or there are too many labels; the message says what was expected."""
 
 
 def parsed(text: str) -> tuple[str, str]:

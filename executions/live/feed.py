@@ -27,7 +27,7 @@ def execution_row(values: Sequence[Any]) -> Row:
 
 
 def row_of(names: Sequence[str], values: Sequence[Any]) -> Row:
-    """Return a row's values as a JSON object; `names` are the columns."""
+    """Return a row's values as a JSON object; `names` are the object's keys, in column order."""
     return {name: _plain(value) for name, value in zip(names, values, strict=True)}
 
 

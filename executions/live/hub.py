@@ -198,7 +198,7 @@ class Hub:
             self._joining.append(viewer)
 
     async def _welcome(self) -> None:
-        """Read the first rows for new viewers, once per object and cursor."""
+        """Send new viewers their first rows, which are read once per object and cursor."""
         joining, self._joining = self._joining, []
         asked: dict[tuple[Topic, str | None], list[Viewer]] = {}
         for viewer in joining:
@@ -265,7 +265,7 @@ def at_rest() -> bool:
 
 
 def _changes(ids: dict[Feed, list[UUID]], since: int | None) -> tuple[Mark, dict[Topic, News]]:
-    """Return the position, and changes of the watched objects since `since`; none if it is None."""
+    """Return the position, and the watched objects' changes since `since` (if None, no changes)."""
     at = mark()
     found: dict[Topic, News] = {}
     if since is not None:

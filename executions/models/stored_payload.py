@@ -1,4 +1,4 @@
-"""Values in object storage, and the executions that need them."""
+"""Values in object storage, and the executions and events that may refer to them."""
 
 from django.db import models
 from django.db.models import Q

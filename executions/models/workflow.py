@@ -11,7 +11,7 @@ from executions.states import VersionKind
 
 
 class Workflow(models.Model):
-    """A named definition that users edit (the draft) and publish (versions)."""
+    """A named definition, edited as a draft and published as versions."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="workflows")

@@ -63,7 +63,7 @@ def name_cell(family: Metric, cell: str) -> None:
 
 
 class OfThisCell(Collector):
-    """Collects the metrics of this worker or beat; with cells, labels them with its own cell."""
+    """Collects this worker's or beat's metrics; with cells, adds the cell to Valkyr's metrics."""
 
     def collect(self) -> Iterable[Metric]:
         """Yield all metric families; with cells, Valkyr's samples have the cell's label."""

@@ -57,7 +57,7 @@ class Proxies:
         scope["headers"] = [pair for pair in scope["headers"] if pair[0] not in unbelieved]
 
     def _caller(self, peer: str, said: str) -> str:
-        """Return the last address that is not a trusted proxy, or else the outermost proxy."""
+        """Return the last untrusted address; if all are trusted, the outermost proxy's address."""
         found = peer
         hops = [hop.strip() for hop in said.split(",")][-MOST_HOPS:]
         for hop in reversed(hops):

@@ -23,7 +23,7 @@ _TRACEPARENT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Parent:
-    """The caller's span: the ID of its trace, its own ID, and its trace flags."""
+    """The caller's span: the ID of its trace, its own ID, and its `sampled` flag (0 or 1)."""
 
     trace_id: str
     span_id: int
@@ -44,7 +44,7 @@ incoming: ContextVar[Incoming | None] = ContextVar("valkyr_incoming", default=No
 
 
 def read(headers: Iterable[tuple[bytes, bytes]]) -> Incoming:
-    """Return the IDs of an ASGI request's headers; generate those that are missing or malformed."""
+    """Return the IDs in an ASGI request's headers; generate missing and malformed IDs."""
     request_id, parent, told = "", None, 0
     for name, value in headers:
         if name == b"x-request-id":
@@ -71,7 +71,7 @@ def parent_of(text: str) -> Parent | None:
 
 
 def outgoing() -> dict[str, str]:
-    """Return headers that pass the current span to servers; {} if no provider of spans exists."""
+    """Return headers that pass the current span to servers; {} if there is no current span."""
     return trace_headers() if trace_headers.provided else {}
 
 

@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 
 def new_trace(*, own: bool) -> str:
-    """Return an execution's trace ID: the request's; a new ID if `own`, or outside a request."""
+    """Return the request's trace ID, or a new one if `own` is set or there is no request."""
     request = trace_context.incoming.get()
     return secrets.token_hex(16) if own or request is None else request.trace_id
 

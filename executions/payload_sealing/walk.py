@@ -144,7 +144,7 @@ def _rows_of(model: Any, workspace_id: UUID) -> Q:
 
 
 def _rewrite(row: Any, key: int | None, found: WalkResult) -> Rewrite | None:
-    """Return the changes of a row; None if it needs no change, or cannot be opened."""
+    """Return the changes to a row; None if it needs none, or if it cannot be opened."""
     forms = _forms(type(row))
     stale = [name for name, form in forms.items() if keys_in(form, row.__dict__[name]) - {key}]
     if not stale:

@@ -33,7 +33,7 @@ HOLDERS: list[Callable[[], QuerySet[Any]]] = []
 
 @dataclass(slots=True)
 class Collected:
-    """The numbers of values checked and deleted, the bytes deleted, and whether more are due."""
+    """The numbers of values checked and deleted, the bytes deleted, and whether more may be due."""
 
     checked: int = 0
     deleted: int = 0
@@ -43,7 +43,7 @@ class Collected:
 
 @dataclass(frozen=True, slots=True)
 class StoredTotals:
-    """The number of stored values and their bytes; `idle` counts those that no execution needs."""
+    """The number of stored values, their bytes, and the number of unneeded values (`idle`)."""
 
     values: int
     size: int

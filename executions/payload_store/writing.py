@@ -31,7 +31,7 @@ COLLECTED = "The value was deleted from the store while it was stored. Try again
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """A value's JSON, with its digest and size; each read produces the JSON in parts."""
+    """A value, with its JSON's digest and size; each call of `parts` yields the JSON in parts."""
 
     value: Any
     digest: str

@@ -140,7 +140,7 @@ def refuse_foreign(workspace: str, slug: str, *, has: str, says: str) -> None:
 
 
 def _number(rows: Sequence[_Written]) -> None:
-    """Give each workflow its version: an earlier version with the same content, or a new one."""
+    """Give each workflow its version: an existing one with the same content, or a new one."""
     old = [one.row.pk for one in rows if not one.is_made]
     known, newest = _known(old, {one.said.mark for one in rows}), newest_numbers(old)
     now = database_now()

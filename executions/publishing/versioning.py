@@ -50,7 +50,7 @@ class PublishedFromGit(ValkyrError):
 
 
 class FromCode(ValkyrError):
-    """The workflow comes from code, and only the code can change it. Copy it, and edit the copy."""
+    """The workflow comes from code: change it there, or copy it and edit the copy."""
 
     code = "workflow_from_code"
 

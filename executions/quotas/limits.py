@@ -78,7 +78,7 @@ def of_tier(row: Sequence[Any], more: Sequence[Limit] = ()) -> Ceilings:
 
 
 def tightest(limits: Sequence[Limit]) -> tuple[Limit, ...]:
-    """Return the tightest limit of each counter: workspaces before users, hours before days."""
+    """Return each counter's tightest limit, ordered: workspace before user, hour before day."""
     best: dict[tuple[Any, QuotaWindow], Limit] = {}
     for limit in limits:
         counter = (limit.user_id, limit.window)

@@ -94,7 +94,7 @@ def seals(row: Any) -> bool:
 
 
 def share_key(rows: Sequence[Any]) -> None:
-    """Read the key of new rows of one workspace once, before they are saved together."""
+    """Read the key's ID once for new rows of one workspace, before they are saved together."""
     key = _key(rows[0]) if rows else None
     for row in rows:
         row._state.sealing_key = key

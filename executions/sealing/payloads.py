@@ -61,12 +61,12 @@ def seal_json(text: str, where: str, key: int | None) -> str:
 
 
 def seal_text(text: str, where: str, key: int | None) -> str:
-    """Return the envelope of a string; without a key, or if it is empty, return it unchanged."""
+    """Return the envelope of a string, or the string itself if it is empty or `key` is None."""
     return text if key is None or not text else f"{TEXT}{_sealed(text, where, key)}"
 
 
 def seal_each(text: str, where: str, key: int | None, names: Container[str] | None = None) -> str:
-    """Return a JSON object's text; with a key, its values (or those in `names`) are sealed."""
+    """Return a JSON object's text; with a key, its values (or only those of `names`) are sealed."""
     if key is None:
         return text
     parts = (

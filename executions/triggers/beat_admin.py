@@ -41,7 +41,7 @@ _followed: datetime | None = None
 
 
 def follow(trigger: Trigger) -> bool:
-    """Apply beat's changes to the locked trigger or undo invalid ones; return whether any exist."""
+    """Apply or, if invalid, undo beat's changes to the locked trigger. False if there are none."""
     entry = entry_of(trigger)
     if entry is None:
         return trigger.enabled and _switch(trigger, False, DELETED)
@@ -127,7 +127,7 @@ def _text(entry: PeriodicTask) -> str:
 
 
 def _follow_locked(trigger: Trigger) -> bool | None:
-    """Return whether the trigger was changed; None if it is gone or locked."""
+    """Lock a trigger and return the result of `follow`; None if it is gone, retired or locked."""
     with transaction.atomic():
         row = Trigger.objects.select_for_update(no_key=True, of=("self",), skip_locked=True)
         held = row.select_related("workflow").defer("workflow__definition")

@@ -163,7 +163,7 @@ def _judged(triggers: Sequence[Trigger], payload: Any) -> list[tuple[Trigger, Re
 
 
 def _started(trigger: Trigger, event: Event, given: Any, actor: Actor) -> Result:
-    """Start the trigger's workflow; return the ID of the execution, or the error."""
+    """Start the trigger's workflow; return a result with the execution's ID or the error."""
     try:
         # A savepoint: an error half-way must not undo anything else.
         with transaction.atomic():

@@ -113,7 +113,7 @@ def start_many_from_code(
 
 
 def _joins(own_transaction: bool) -> bool:
-    """Return whether the caller's transaction uses Valkyr's database. Raises OtherTransaction."""
+    """Return whether a transaction is open on Valkyr's database. Raises OtherTransaction."""
     ours = alias()
     if connections[ours].in_atomic_block:
         return True

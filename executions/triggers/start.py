@@ -393,7 +393,7 @@ def _is_last(request: StartRequest, verdict: conflicts.ConflictVerdict) -> bool:
 
 
 def _limits(request: StartRequest, actor: Actor) -> Ceilings:
-    """Return the workspace's limits; a joined start does not lock them, so no other start waits."""
+    """Return the workspace's limits; a joined start locks nothing, so that no other start waits."""
     take = unlocked if request.joined else hold
     return take(request.workflow.workspace_id, actor.user_id)
 

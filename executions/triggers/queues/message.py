@@ -116,7 +116,7 @@ def _no_constant(name: str) -> NoReturn:
 
 
 class Lost(Exception):
-    """The broker is not responding; it will redeliver unacknowledged messages."""
+    """The broker is not responding. Unacknowledged messages will be delivered again."""
 
 
 class UnusableSource(Exception):

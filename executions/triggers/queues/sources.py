@@ -313,7 +313,7 @@ def broker_url(trigger: Trigger, given: str | None = None) -> str:
 
 
 def open_source(trigger: Trigger, url: str, *, raw: bool) -> MessageSource:
-    """Return the trigger's queue at that broker; it connects on first use. Raises Unclear."""
+    """Return the trigger's queue at the broker `url`; it connects on first use. Raises Unclear."""
     queue = trigger.settings["queue"]
     is_redis = url.startswith(REDIS)
     if raw and not is_redis:
