@@ -45,7 +45,7 @@ def places() -> ProcessSlots:
 
 
 def apart(seen: LiveRun) -> bool:
-    """Return whether a worker with threads must not execute a run itself: a suspect or lost run."""
+    """Return whether the run is a suspect or lost and this worker would execute it in a thread."""
     if pool() != "threads":
         return False
     lost = seen.state == RunState.RUNNING and (seen.expired or gone(seen.leased_by))
