@@ -32,12 +32,12 @@ SALT = "valkyr.webhook"
 
 
 def secret_of(trigger_id: UUID, version: int) -> str:
-    """Return the webhook's secret of this version, as users see it: 64 hex characters."""
+    """Return the secret with this version number, as users see it: 64 hex characters."""
     return _derived(trigger_id, version, settings.SECRET_KEY)
 
 
 def accepted_secrets(trigger_id: UUID, version: int) -> Iterator[str]:
-    """Yield the secrets of this version, from Django's current and earlier secret keys."""
+    """Yield the secret with this version number, from Django's current and earlier secret keys."""
     for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS):
         yield _derived(trigger_id, version, key)
 
@@ -85,7 +85,7 @@ class Authentic:
 
 
 def authenticate(trigger_id: UUID, request: WebhookRequest) -> Authentic:
-    """Return the trigger that this request may start. Raises NotAuthentic."""
+    """Authenticate a request; return its trigger, even a disabled one. Raises NotAuthentic."""
     trigger = (
         Trigger.objects.filter(pk=trigger_id, type=TriggerType.WEBHOOK)
         .select_related("workflow")

@@ -32,7 +32,7 @@ def full(consumer: Any) -> bool:
 
 
 def leave_delays_out() -> None:
-    """Start workers of this process without queues for delayed messages: Valkyr sends none."""
+    """Make this process's workers declare no queues for delayed messages: Valkyr uses none."""
     worker_init.connect(_leave_delays_out, weak=False)
 
 

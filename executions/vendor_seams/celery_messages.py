@@ -43,7 +43,7 @@ class Alike:
         )
 
     def send(self, kind: Hashable, execution_id: UUID, make: Callable[[], Signature]) -> None:
-        """Send a copy of an earlier message of this `kind`, or else a new message from `make`."""
+        """Send a copy of an earlier message of this `kind` if possible, or one from `make`."""
         known = self._known.get(kind) if self._copies else None
         if known is not None:
             body, options = known.copy(str(execution_id))

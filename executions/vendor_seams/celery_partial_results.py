@@ -24,7 +24,7 @@ ResultHandler: Any = asynpool.ResultHandler
 
 
 def continue_partial_results() -> None:
-    """Make the pools of this process continue a partly read result."""
+    """Make this process's pools continue a partly read result after the worker reconnects."""
     if ResultHandler._recv_message is not _continued:
         ResultHandler._recv_message = _continued
 

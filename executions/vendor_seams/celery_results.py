@@ -21,7 +21,7 @@ from executions.vendor_seams.kombu_redis import sentinel_kwargs
 
 
 class WithoutWatching:
-    """Methods that replace the subscriptions of Celery's backend on Redis."""
+    """Replaces the methods with which Celery's Redis backend subscribes to results."""
 
     def add_pending_result(
         self, result: Any, weak: bool = False, start_drainer: bool = True

@@ -14,7 +14,7 @@ from typing import Any
 
 
 def mark_healthy(connection: Any) -> None:
-    """Mark the connection as healthy, so that Django does not check it again."""
+    """Mark the connection as healthy, so that Django's next cursor does not check it."""
     connection.health_check_done = True
 
 

@@ -25,7 +25,7 @@ def code() -> CodeType:
 
 
 def read_again() -> None:
-    """Execute the settings module with the current environment; no connection may be open."""
+    """Read Django's settings again, with the current environment; no connection may be open."""
     module = import_module(settings.SETTINGS_MODULE)
     exec(code(), vars(module))  # noqa: S102 - as `importlib.reload` does
     for name in filter(str.isupper, dir(module)):

@@ -24,7 +24,7 @@ RETRY = {"interval_start": 1, "interval_step": 1, "interval_max": 3}
 
 
 def _ours(kind: str) -> tuple[type[Transport], ...]:
-    """Return Valkyr's transports for a kind of broker (() for most), and import its client."""
+    """Import and return Valkyr's transports for Redis or RabbitMQ; () for other brokers."""
     if kind == "redis":
         from executions.vendor_seams.kombu_redis import RedisTransport, SentinelTransport
 
@@ -45,7 +45,7 @@ class PatientConnection:
         return next((one for one in _ours(found.driver_type) if found in one.__bases__), found)
 
     def ensure_connection(self, *args: Any, **kwargs: Any) -> Any:
-        """Connect, with Valkyr's retry interval unless kombu's arguments set another."""
+        """Connect, with Valkyr's retry intervals unless `kwargs` contains others."""
         return super().ensure_connection(*args, **RETRY | kwargs)  # type: ignore[misc]
 
 
@@ -64,7 +64,7 @@ class PooledConnection(PatientConnection, kombu.PooledConnection):
 
 
 class ConnectionPool(kombu.ConnectionPool):
-    """kombu's pool, which would otherwise always make connections of kombu's own class."""
+    """kombu's pool, except that its connections have Valkyr's changes."""
 
     def new(self) -> Any:
         """Return a new connection for the pool."""

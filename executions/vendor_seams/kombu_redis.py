@@ -50,7 +50,7 @@ SENTINEL_SECONDS = 1.0
 
 
 class QoS(transport.QoS):
-    """Tracks a worker's messages; one whose acknowledgement Redis rejects is no longer counted."""
+    """Tracks a worker's messages; stops counting a message if Redis rejects its acknowledgement."""
 
     def ack(self, delivery_tag: str) -> None:
         """Acknowledge a message; if Redis rejects this, raise, but stop counting the message."""
@@ -124,7 +124,7 @@ class SentinelChannel(ChannelChanges, transport.SentinelChannel):  # type: ignor
 
 
 class RedisTransport(transport.Transport):
-    """kombu's transport to Redis, with Valkyr's channel; Redis's refusals are connection errors."""
+    """kombu's transport to Redis, with Valkyr's channel; Redis's errors are connection errors."""
 
     Channel = Channel
     connection_errors = (*transport.Transport.connection_errors, ResponseError)

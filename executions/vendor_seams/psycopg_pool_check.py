@@ -26,7 +26,7 @@ class CheckedConnection(Connection[Any]):
     _checked = float("-inf")
 
     def execute(self, query: Any, *args: Any, **kwargs: Any) -> Any:
-        """Run a query as psycopg does; skip the pool's check unless it is due."""
+        """Run a query; skip the pool's check if the connection is assumed to work."""
         if query != "":
             return super().execute(query, *args, **kwargs)
         if monotonic() - self._checked < TRUSTED_SECONDS and _is_silent(self):
@@ -37,7 +37,7 @@ class CheckedConnection(Connection[Any]):
 
 
 def _is_silent(connection: CheckedConnection) -> bool:
-    """Return whether no unsolicited data arrived, such as the notice that the session has ended."""
+    """Return whether the connection is open and has no unread data, such as a notice of its end."""
     if connection.closed:
         return False
     poll = select.poll()

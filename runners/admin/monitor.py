@@ -50,7 +50,7 @@ def monitor(
 def _changes(
     admin: OperatingAdmin, request: HttpRequest, execution: WorkflowExecution
 ) -> dict[str, str]:
-    """Return the URLs of the fork form and the studio; the URL of an unavailable page is ""."""
+    """Return the URLs of the fork form and the studio; "" if a step cannot be forked there."""
     fork = next((one for one in admin.operations if one.name == "fork"), None)
     if not fork_execution.provided or fork is None:
         return {"fork": "", "studio": ""}

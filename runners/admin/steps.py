@@ -161,7 +161,7 @@ class OpenTurn:
 
 @dataclass(frozen=True, slots=True)
 class ShownStep:
-    """A run with its child execution, its iterations if it is a container, and its wake-up data."""
+    """A run with its wake-up data, child and, for a container's newest run, its iterations."""
 
     run: Run
     wake: Mapping[str, Any]
@@ -173,7 +173,7 @@ class ShownStep:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """The steps of a place; `more` is true if the place has further steps."""
+    """The shown runs of a place; `more` is true if the place has further runs."""
 
     place: str
     shown: Sequence[ShownStep]
@@ -181,7 +181,7 @@ class Steps:
 
 
 def steps_of(execution: WorkflowExecution, prefix: str) -> Steps | None:
-    """Return the steps of one place; None if no such place exists. Uses at most four queries."""
+    """Return the steps of one place; None if no such place exists. Uses at most five queries."""
     try:
         place = place_of(compiled(execution.version_id).graph, prefix)
     except (KeyError, ValueError):
@@ -232,7 +232,7 @@ def _opened(
 
 
 def _within(execution: WorkflowExecution, prefix: str) -> QuerySet[Any]:
-    """Return the runs in and below a place, except superseded ones, without most of `wake`."""
+    """Return the runs in and below a place, except superseded ones, with only the shown columns."""
     rest = Substr("step_path", len(prefix) + 1)
     return (
         Run.objects.filter(execution=execution, superseded=False, step_path__startswith=prefix)

@@ -32,7 +32,7 @@ class LastResultsQuery(Body):
 
 
 class TaskResultShape(CamelCaseSerializer):
-    """A task's result from its newest attempt; in a body, from the newest iteration."""
+    """The result of a task's newest run; in a body, of its newest run in any iteration."""
 
     state = serializers.ChoiceField(STATES)
     outcome = serializers.CharField(allow_blank=True)

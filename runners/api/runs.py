@@ -109,7 +109,7 @@ class Bar(CamelCase, serializers.ModelSerializer[Run]):
         ]  # fmt: skip
 
     def get_place(self, run: Run) -> str:
-        """Return the iteration that contains the step, such as `refine[2].`; "" outside a body."""
+        """Return the step's place, such as `refine[2].`; "" for the workflow's own steps."""
         return split(run.step_path)[0]
 
     @extend_schema_field(serializers.ChoiceField(CONTAINERS))

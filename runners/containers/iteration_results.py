@@ -111,7 +111,7 @@ def condition_holds(context: SegmentContext, turn: Place, key: str, *, ended: bo
 
 
 def watched_paths(turn: Place, *, ended: bool) -> list[str]:
-    """Return the paths of the steps whose results a loop's condition reads."""
+    """Return the paths of the steps that a loop's conditions read; in the body only if `ended`."""
     return [
         path
         for levels, task in turn.task.watches

@@ -177,7 +177,7 @@ def _next_items(
 
 
 def _carries(state: SegmentState, place: Place) -> bool:
-    """Return whether this worker executes items of the pure map itself, one batch at a time."""
+    """Return whether the map is pure and this worker executes its items itself, in batches."""
     outer = state.place.outer
     return (
         place.graph.pure

@@ -91,7 +91,7 @@ def serving(queue: str) -> int:
 
 
 def forget_capacity() -> None:
-    """Forget the number of workers, so that the next call counts them again."""
+    """Forget the numbers of processes, so that `serving` counts them again."""
     global _at  # noqa: PLW0603
     _at = -CAPACITY_SECONDS
 

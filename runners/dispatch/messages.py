@@ -153,7 +153,7 @@ def _segments(canvas: Sequence[Canvas]) -> Iterator[str]:
 
 
 def _send_together(parcels: Sequence[Parcel], producer: Any) -> None:
-    """Send the messages in batches of 500; one by one if this kombu's producer has no `batch`."""
+    """Send the messages in batches of 500; one by one before kombu 5.7, or if a batch fails."""
     if not hasattr(producer, "batch"):  # kombu before 5.7
         _send(parcels, producer)
         return

@@ -126,7 +126,7 @@ def _served(now: datetime) -> frozenset[str]:
 
 
 def _remote(row: WorkflowExecution, runs: Sequence[Run]) -> Mapping[str, datetime | None]:
-    """Return the remote queues of pending runs, each with the time when a runner was last seen."""
+    """Map at most 20 remote queues of pending runs to when a runner was last seen, or None."""
     pending = {run.queue for run in runs if run.state == RunState.PENDING}
     waiting = sorted(pending & limits().remote_queues)
     return {queue: _last_seen(row.workspace_id, queue) for queue in waiting[:MOST_QUEUES]}
@@ -234,7 +234,7 @@ MAX_TASKS = 500
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """A live or dead step, or a task that has not started, which has no run and no state."""
+    """A live or dead step, or an unstarted task or undo step, which has no run and no state."""
 
     path: str
     task_id: UUID

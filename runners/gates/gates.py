@@ -114,7 +114,7 @@ class Passage:
 
     @property
     def timeout(self) -> float | None:
-        """Return the seconds allowed for a call of the target; None if no rule sets a limit."""
+        """Return the seconds allowed for a call to the target; None if no rule sets a limit."""
         return next((p.timeout for p in self.permits if p.timeout is not None), None)
 
     def ended(self, failure: Failure | None) -> None:
@@ -191,7 +191,7 @@ class LeasePassage:
 
     @property
     def timeout(self) -> float | None:
-        """Return the seconds allowed for a call of the target; None if no rule sets a limit."""
+        """Return the seconds allowed for a call to the target; None if no rule sets a limit."""
         return next((p.timeout for _, p in self.permits if p.timeout is not None), None)
 
 
@@ -236,7 +236,7 @@ def _undo(pairs: Sequence[tuple[LeaseGate, LeasePermit]]) -> None:
 
 
 def _one_by_one(gate: Gate) -> LeaseGate:
-    """Return a lease gate for a gate that has none: it can hold runs, but gives no permits."""
+    """Return a lease gate for a gate without one: it can hold or fail runs, but gives no permit."""
 
     def ask_each(asked: Sequence[Asked]) -> list[LeaseAnswer]:
         return [ask_one(one) for one in asked]

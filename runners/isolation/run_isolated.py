@@ -45,7 +45,7 @@ def places() -> ProcessSlots:
 
 
 def apart(seen: LiveRun) -> bool:
-    """Return whether a worker with threads must not execute a run itself: a suspect or lost run."""
+    """Return whether the run is a suspect or lost and this worker would execute it in a thread."""
     if pool() != "threads":
         return False
     lost = seen.state == RunState.RUNNING and (seen.expired or gone(seen.leased_by))
@@ -158,7 +158,7 @@ def _before_claim(seen: LiveRun, end: End, looked: Looked) -> bool:
 
 
 def _postpone(state: SegmentState, seen: LiveRun) -> None:
-    """Arrange that the suspect is sent again soon, and free the thread that holds its message."""
+    """Arrange that the suspect is sent again soon, so that this thread can take other work."""
     metrics.ISOLATED.labels("postponed").inc()
     delay = random.uniform(SOONEST, LATEST)  # noqa: S311 - spreads load, guards nothing
     asked = {"execution": state.context.execution_id, "run": seen.id, "token": seen.token}

@@ -80,7 +80,7 @@ class ExecutionFeed:
         }
 
     def opening(self, pk: UUID, since: int | None) -> News | None:
-        """Return an execution and its runs (with a cursor, only newer runs), or None if unknown."""
+        """Return an execution with its runs, or with the runs since the cursor; None if unknown."""
         execution = next(iter(_executions([pk], None)), None)
         if execution is None:
             return None

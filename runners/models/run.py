@@ -174,7 +174,7 @@ class Run(models.Model):
 
     @property
     def runner(self) -> str:
-        """Return the name of the worker that held the run last; "" if there was no lease."""
+        """Return the name of the worker that held the run last; "" if no lease is recorded."""
         return self.leased_by.partition("|")[0]
 
 

@@ -92,7 +92,7 @@ class StepContext(Protocol):
 
     @property
     def last_details(self) -> Any:
-        """Return the details of the previous attempt's last `heartbeat`; None if it sent none."""
+        """Return the newest details that earlier attempts passed to `heartbeat`, or None."""
 
     @property
     def target_timeout(self) -> float | None:

@@ -132,7 +132,7 @@ def catch_up(sessions: MoveSessions) -> int:
 
 
 def changed(session: Session) -> list[UUID]:
-    """Return the IDs of the executions that changed since they were copied."""
+    """Return the IDs of the executions whose recorded changes have not been copied yet."""
     rows = session.execute(f"SELECT DISTINCT execution FROM {CHANGED}")
     return [pk for (pk,) in rows.fetchall()]
 

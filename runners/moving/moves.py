@@ -246,7 +246,7 @@ def _places() -> dict[UUID, str]:
 
 
 def _note(row: WorkspaceMove, **values: object) -> None:
-    """Update the move's row in the directory, and `row`; times are that database's."""
+    """Update the move's row in the first database, and `row`; the times are that database's."""
     WorkspaceMove.objects.filter(pk=row.pk).update(**values)
     row.refresh_from_db(fields=[*values])
 

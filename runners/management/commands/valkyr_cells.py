@@ -1,4 +1,4 @@
-"""List the cells, migrate their databases, and move workspaces between them."""
+"""List the cells, prepare and migrate their databases, and move workspaces between cells."""
 
 from argparse import ArgumentParser
 from collections.abc import Iterator
