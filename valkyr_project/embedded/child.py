@@ -80,7 +80,7 @@ def spawn(
 
 
 def plain_environment(folder: Path) -> dict[str, str]:
-    """Return a minimal environment, without PG* and locale variables, which affect servers."""
+    """Return a minimal environment, without this process's PG* and locale variables."""
     return {
         "PATH": os.environ.get("PATH", os.defpath),
         "HOME": str(folder),
