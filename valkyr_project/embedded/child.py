@@ -65,7 +65,7 @@ def spawn(
     death_signal: signal.Signals,
     account_arguments: dict[str, Any],
 ) -> subprocess.Popen[bytes]:
-    """Start a server in `folder`, and write its output to `log`. It does not receive Ctrl-C."""
+    """Start a server in `folder`, and write its output to `log`. The server receives no Ctrl-C."""
     return start_child(
         command,
         death_signal=death_signal,

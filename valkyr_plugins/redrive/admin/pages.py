@@ -224,7 +224,7 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
         return marks.ago(row.created_at)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """Return the preview of a draft redrive, or the counts and options of any other redrive."""
+        """Return the preview of a draft redrive, or the counts and items of any other redrive."""
         if obj.state == RedriveState.DRAFT:
             sections = panels.sections(request, obj)
         else:
