@@ -1,4 +1,4 @@
-"""Redrives on the pages of failure groups, and links from groups and lists to a new redrive."""
+"""Redrives on the home page and the pages of failure groups, and actions that create redrives."""
 
 from collections.abc import Iterable
 from datetime import timedelta
