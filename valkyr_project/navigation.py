@@ -365,7 +365,7 @@ def _administers(request: HttpRequest) -> bool:
 
 
 def _is_administration(request: HttpRequest) -> bool:
-    """Return whether the request is for *Administration*, or a list that has a card there."""
+    """Return whether the page is *Administration*, or is or belongs to a list with a card there."""
     lists = (place for _, places in ADMINISTRATION for place in places if place.model)
     found = (str(place.link) for place in lists if place.installed)
     return request.path.startswith((reverse(f"admin:{ADMINISTRATION_NAME}"), *found))
@@ -415,7 +415,7 @@ SIDEBAR: list[dict[str, Any]] = [
 
 
 def administration(request: HttpRequest) -> HttpResponse:
-    """Return the page with a card for each page that the user may open and the side bar lacks."""
+    """Return the page with a card for each page in ADMINISTRATION that the user may open."""
     groups = [
         (title, [(place, place.address(request)) for place in places])
         for title, places in _shown(request)

@@ -58,7 +58,7 @@ def pytest_configure() -> None:
 
 
 def _allow_truncate(sender: Any, using: str, **_: Any) -> None:
-    """Disable the triggers that protect the audit trail, but only in a test database."""
+    """Disable the triggers that prevent a TRUNCATE of the audit trail, only in a test database."""
     from django.db import connections
 
     name = str(connections[using].settings_dict["NAME"])

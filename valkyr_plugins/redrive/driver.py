@@ -135,7 +135,7 @@ MOST = 100
 
 @dataclass(slots=True)
 class Turn:
-    """The number of items settled, sent or skipped, and whether more work remains."""
+    """The number of items settled, sent or skipped; `more` asks for the next turn at once."""
 
     moved: int = 0
     more: bool = False
@@ -222,7 +222,7 @@ def _one_by_one(redrive_id: UUID, batch: Batch, until: float) -> tuple[int, bool
 
 
 def _under_way() -> list[UUID]:
-    """Return the IDs of at most 100 redrives with work; their order rotates once per second."""
+    """Return the IDs of the oldest 100 redrives with work; their order rotates once per second."""
     rows = Redrive.objects.filter(busy=True).order_by("pk").values_list("pk", flat=True)
     ids = list(rows[:MOST])
     first = int(time.time()) % len(ids) if ids else 0

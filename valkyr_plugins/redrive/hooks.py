@@ -21,7 +21,7 @@ from valkyr_plugins.redrive.models import FINAL, Redrive, RedriveItem, RedriveSt
 
 
 def keep_days() -> float:
-    """Return the retention of finished and aborted redrives, in days."""
+    """Return the retention of finished and aborted redrives, in days; 0 means forever."""
     return read(RedriveSettings).keep_redrives_days
 
 

@@ -264,7 +264,7 @@ def _open(rows: QuerySet[DeadLetterEntry]) -> QuerySet[DeadLetterEntry]:
 
 
 def forget_drafts() -> int:
-    """Delete up to 100 drafts that are more than a day old; return their number."""
+    """Delete up to 100 draft redrives that are more than a day old; return their number."""
     old = database_now() - timedelta(hours=DRAFT_HOURS)
     drafts = Redrive.objects.filter(state=RedriveState.DRAFT, created_at__lt=old)
     ids = list(drafts.order_by("created_at").values_list("pk", flat=True)[:FORGOTTEN_AT_ONCE])

@@ -76,7 +76,7 @@ class RedriveOptions:
 
     @property
     def changes_inputs(self) -> bool:
-        """Return whether entries run with changed inputs, which needs an additional power."""
+        """Return whether entries run with changed inputs, which needs an additional permission."""
         return bool(self.overrides) or bool(self.expression)
 
 

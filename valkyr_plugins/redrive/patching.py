@@ -1,4 +1,4 @@
-"""Change each entry's inputs, and check whether the module accepts them."""
+"""Patch each entry's inputs or payload, and check whether the patched value is valid."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

@@ -215,7 +215,7 @@ def _kinds(entries: Sequence[UUID]) -> list[_Kind]:
 
 
 def _targets(redrive: Redrive, kinds: list[_Kind]) -> dict[UUID, WorkflowVersion | None]:
-    """Return each workflow's target version or None; {} if each entry uses its own version."""
+    """Return each workflow's target version (None if missing); {} if each entry uses its own."""
     if redrive.scope == RedriveScope.STEP or redrive.version == PINNED:
         return {}
     return {pk: target_of(redrive, pk) for pk in {kind.workflow_id for kind in kinds}}

@@ -70,7 +70,7 @@ def waits_for_canaries(standing: Standing) -> bool:
 
 
 def remembered(recent: str, ended: str, standing: Standing) -> str:
-    """Return `recent` with the newly ended entries appended, cut to the last entries needed."""
+    """Return `recent` with the results `ended` appended, cut to the latest results needed."""
     return (recent + ended)[-max(standing.stop_window, standing.canary, 1) :]
 
 

@@ -54,7 +54,7 @@ NOT_NEWEST = "The step has run again since, or the run was rolled back."
 
 @dataclass(slots=True)
 class Batch:
-    """The result of one batch; `last` is the ID of the last item read, None if none was read."""
+    """The result of a batch; `last` is the ID of the last item handled, or None."""
 
     sent: int = 0
     skipped: int = 0
@@ -89,7 +89,7 @@ def send_batch(redrive_id: UUID, after: int) -> Batch | None:
 
 
 def actor_of(redrive: Redrive) -> Actor:
-    """Return the redrive's creator as the actor of all operations of the redrive."""
+    """Return the redrive's creator as the actor of its requeues and forks."""
     return Actor(redrive.created_by_id, redrive.created_by_name, "redrive")
 
 
@@ -365,7 +365,7 @@ def _anew(redrive: Redrive, item: Queued, patched: patching.Patched | None, payl
 
 
 def _of_execution(redrive: Redrive, item: Queued) -> Sequence[tuple[int, UUID]]:
-    """Return the execution's queued items as (item ID, entry ID), the given item first."""
+    """Return up to 1,000 queued items of the execution as (item ID, entry ID), `item` first."""
     rows = RedriveItem.objects.filter(
         redrive=redrive, state=ItemState.QUEUED, entry__execution_id=item.execution_id
     )

@@ -61,7 +61,7 @@ _SALT = "valkyr.lease"
 
 
 def token_of(run_id: UUID, number: int) -> str:
-    """Return the token that the holder of a lease must send with every report."""
+    """Return the token that the holder of a lease must send with every heartbeat and report."""
     return _signer().sign_object([run_id.hex, number])
 
 
@@ -85,7 +85,7 @@ PAUSE = 0.02
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Leased:
-    """A run leased by a remote runner: its row, inputs, secrets, token and timeouts in seconds."""
+    """A leased run: its row, inputs, credential, token and timeouts in seconds."""
 
     run: Run
     inputs: Any

@@ -33,7 +33,7 @@ CONNECT_SECONDS = 5
 
 
 class SqlRefused(ValkyrError):
-    """The statement did not run, or PostgreSQL rejected it; the message says why."""
+    """The statement did not run, or PostgreSQL ended it with an error; the message says why."""
 
     code = "sql_refused"
 

@@ -164,7 +164,7 @@ def _made(claims: Mapping[str, Any], email: str, sso: SingleSignOn, request: Any
 
 
 def _free_name(claims: Mapping[str, Any], issuer: str) -> str:
-    """Return the claimed user name or address, with a suffix if taken; else `person-<hash>`."""
+    """Return the claimed name or address (with a suffix if taken); if none, `person-<hash>`."""
     mark = hashlib.sha256(f"{issuer}\n{claims['sub']}".encode()).hexdigest()[:12]
     for claim in ("preferred_username", "email"):
         name = claims.get(claim)

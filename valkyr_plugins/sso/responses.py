@@ -10,7 +10,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 
 
 def landing(request: HttpRequest, wanted: Any, user: Any) -> str:
-    """Return `wanted` if it is on this installation; otherwise, the admin (for staff) or docs."""
+    """Return `wanted` if it is on this installation; else the URL of the admin (staff) or docs."""
     if isinstance(wanted, str) and is_ours(request, wanted):
         return wanted
     return reverse("admin:index") if user.is_staff else reverse("valkyr-docs")

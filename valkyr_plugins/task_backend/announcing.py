@@ -26,7 +26,7 @@ def announce_start(result: Any) -> None:
 
 
 def expect_end(execution_id: UUID, result: Any, value: Any) -> None:
-    """Keep the task's return value for the signal, which is sent once the result is recorded."""
+    """Keep the task's return value for `task_finished`, which is sent when the execution ends."""
     from valkyr_plugins.task_backend.results import set_value
 
     set_value(result, "_return_value", value)

@@ -131,7 +131,7 @@ def definition(shape: TaskShape) -> dict[str, Any]:
 
 
 def _name(shape: TaskShape) -> str:
-    """Return the task's path, then a non-default backend or queue, and `deferred` if it applies."""
+    """Return the task's path, any non-default backend and queue, and `deferred` if it applies."""
     more = [name for name in (shape.backend, shape.queue) if name != "default"]
     more += ["deferred"] if shape.deferred else []
     return f"{shape.path} ({', '.join(more)})" if more else shape.path

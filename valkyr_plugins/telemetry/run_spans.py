@@ -144,7 +144,7 @@ def _segments(args: Any) -> set[str]:
 
 
 def _links(state: SegmentState, work: Work) -> list[Link]:
-    """Return a link to the run's previous holder, or else to the previous attempt, if any."""
+    """Return a link to the run's previous holder or, if none, to the previous attempt; or []."""
     if work.token > 1:
         return [_link(state, work.run_id, work.token - 1, "resumed_from")]
     if work.attempt == 1:

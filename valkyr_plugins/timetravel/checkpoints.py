@@ -101,7 +101,7 @@ def begin(execution: WorkflowExecution, variables: dict[str, Any]) -> None:
 
 
 def retention_hours() -> float:
-    """Return for how many hours checkpoints are kept after their execution's end."""
+    """Return how many hours after their execution's end checkpoints are kept; 0 means no limit."""
     return read(TimeTravelSettings).checkpoint_retention_hours
 
 

@@ -62,7 +62,7 @@ def drive_alone() -> MigrationTurn:
 
 
 def turn(seconds: float = TURN_SECONDS) -> MigrationTurn:
-    """Give each of at most 100 running migrations an equal share of the time; return the result."""
+    """Give the oldest 100 running migrations equal shares of the time; return the result."""
     done = MigrationTurn()
     rows = ExecutionMigration.objects.filter(state=MigrationState.RUNNING).order_by("pk")
     ids = list(rows.values_list("pk", flat=True)[:MOST])

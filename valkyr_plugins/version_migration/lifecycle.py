@@ -136,7 +136,7 @@ def finish(migration: ExecutionMigration) -> None:
 
 
 def forget_drafts() -> int:
-    """Delete drafts that were not started within a day; return their number, at most 100."""
+    """Delete up to 100 draft migrations that are more than a day old; return their number."""
     old = database_now() - timedelta(hours=DRAFT_HOURS)
     drafts = ExecutionMigration.objects.filter(state=State.DRAFT, created_at__lt=old)
     ids = list(drafts.order_by("created_at").values_list("pk", flat=True)[:FORGOTTEN_AT_ONCE])

@@ -1,4 +1,4 @@
-"""The plan of a migration (versions, renamed steps, rate and canary), and its checks."""
+"""The plan of a migration (versions, renamed tasks, rate and canary), and its checks."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

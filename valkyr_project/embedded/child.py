@@ -65,7 +65,7 @@ def spawn(
     death_signal: signal.Signals,
     account_arguments: dict[str, Any],
 ) -> subprocess.Popen[bytes]:
-    """Start a server in `folder`, and write its output to `log`. It does not receive Ctrl-C."""
+    """Start a server in `folder`, and write its output to `log`. The server receives no Ctrl-C."""
     return start_child(
         command,
         death_signal=death_signal,
@@ -80,7 +80,7 @@ def spawn(
 
 
 def plain_environment(folder: Path) -> dict[str, str]:
-    """Return a minimal environment, without PG* and locale variables, which affect servers."""
+    """Return a minimal environment, without this process's PG* and locale variables."""
     return {
         "PATH": os.environ.get("PATH", os.defpath),
         "HOME": str(folder),

@@ -204,7 +204,7 @@ class Postgres:
         return ours and len(lines) > STATUS_LINE and lines[STATUS_LINE].strip() in ANSWERING
 
     def _launch_again(self, deadline: float) -> None:
-        """Start again if the port is in use or an old server is ending; else raise ServerError."""
+        """Start again if the port or data is in use before the deadline; else raise ServerError."""
         lines = self._place.last_lines()
         passing = ("Address already in use", "still in use", "already exists")
         if time.monotonic() > deadline or not any(words in lines for words in passing):

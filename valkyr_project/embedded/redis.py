@@ -108,7 +108,7 @@ class Redis:
         return self._place.last_lines()
 
     def stop(self) -> None:
-        """Stop the server, which first saves its data, and release the folder."""
+        """Stop the server, which (if durable) first saves its data, and release the folder."""
         if self._child is not None:
             stop(self._child, STOP_STEPS)
         self._place.unlock()

@@ -34,7 +34,7 @@ class ElectedScheduler(DatabaseScheduler):
     _written_at = float("-inf")
 
     def tick(self, *args: Any, **kwargs: Any) -> Any:
-        """If elected, send the tasks that are due; return the seconds until the next tick."""
+        """If elected, send one task that is due, if any; return the seconds until the next tick."""
         elected = self._is_elected()
         self._give_sign("ticking" if elected else "standing by")
         if not elected:

@@ -1,4 +1,4 @@
-"""A small HTTP server in each worker and beat process, which serves only Prometheus metrics."""
+"""A small HTTP server in worker and beat processes, which serves only Prometheus metrics."""
 
 import logging
 import os

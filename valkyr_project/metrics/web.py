@@ -45,7 +45,7 @@ class Metrics:
 
 
 class Everything(Collector):
-    """The metrics of this process, its viewers and waiting requests, and values of the database."""
+    """This process's metrics, its viewers and waiting requests, and values from the database."""
 
     def collect(self) -> Iterable[Metric]:
         """Yield all families of metrics."""

@@ -36,7 +36,7 @@ class FailingProcesses:
         return set(self._endings)
 
     def add(self, name: str, ending: str) -> bool:
-        """Add a process and a description of its last end; return whether the process is new."""
+        """Add a process and a description of its last end; return whether it was not listed yet."""
         known = name in self._endings
         self._endings[name] = ending
         self._write()

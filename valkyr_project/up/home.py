@@ -25,7 +25,7 @@ class Home:
         self._lock = lock
 
     def announce(self, facts: dict[str, Any]) -> None:
-        """Write this stack's address to a file that only its owner can read."""
+        """Write the stack's announcement (see `running`) to a file that only its owner can read."""
         write_private(self.path / "running.json", json.dumps(facts, indent=2) + "\n")
 
     def close(self) -> None:

@@ -113,7 +113,7 @@ class ChildProcess(honcho.process.Process):  # type: ignore[misc] # honcho has n
         self._child_ctor = lambda command, **_: image.start(command, spec.environment)
 
     def launch(self, events: "queue.Queue[Message]") -> None:
-        """Start the process, and a thread that relays its output until it ends."""
+        """Start a thread that starts the process and relays its output until the process ends."""
         self.started_at = time.monotonic()
         threading.Thread(target=self.run, args=(events,), name=self.name, daemon=True).start()
 

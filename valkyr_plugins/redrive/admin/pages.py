@@ -145,7 +145,7 @@ class StateFilter(TabFilter):
 
 @admin.register(Redrive)
 class RedriveAdmin(OperatingAdmin, FactAdmin):
-    """Redrives, which users create and a duty of the sweeper runs."""
+    """Redrives, which users create and the duty `valkyr_redrive.drive` runs."""
 
     operations = (START, PAUSE, RESUME, ABORT)
     list_display = ("what", "mark", "bar", "failed", "who", "why", "created")
@@ -224,7 +224,7 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
         return marks.ago(row.created_at)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """Return the preview of a draft, or the progress of a started one."""
+        """Return the preview of a draft redrive, or the counts and items of any other redrive."""
         if obj.state == RedriveState.DRAFT:
             sections = panels.sections(request, obj)
         else:
@@ -262,7 +262,7 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
 
 
 def _named(request: HttpRequest) -> Chosen:
-    """Return the entries that the URL names. Raises BadRequest or PermissionDenied."""
+    """Return the visible entries of `?group=` or `?ids=`. Raises BadRequest or PermissionDenied."""
     rows = scoped(request, DeadLetterEntry.objects.all(), Action.VIEW)
     group, ids = request.GET.get("group", ""), request.GET.get("ids", "")
     try:

@@ -1,4 +1,4 @@
-"""Redrives on the pages of failure groups, and links from groups and lists to a new redrive."""
+"""Redrives on the home page and the pages of failure groups, and actions that create redrives."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -88,7 +88,7 @@ def under_way(request: HttpRequest, group: FailureGroup) -> GroupProgress | None
 def redrive_many(
     admin: DeadLetterEntryAdmin, request: HttpRequest, queryset: QuerySet[DeadLetterEntry]
 ) -> HttpResponse:
-    """Ask how to redrive the selected entries; entries added after the selection are excluded."""
+    """Show or submit the form for the selected entries, without entries added after it opened."""
     across = request.POST.get("select_across", "0")
     ids = request.POST.getlist(ACTION_CHECKBOX_NAME)
     newest = newest_of(request, queryset)

@@ -290,7 +290,7 @@ class Items(Endpoint):
         parameters=[ItemsQuery],
     )
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """List the dead letters of a redrive, in the order of sending."""
+        """List the dead letters of a redrive, oldest first."""
         obtain(self.user, redrives().defer(*LARGE), id, Action.VIEW)
         query = self.query(ItemsQuery)
         rows = RedriveItem.objects.filter(redrive_id=id)

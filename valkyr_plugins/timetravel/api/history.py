@@ -63,7 +63,7 @@ class StepInputs(JsonObject):
 
 
 class ForkOverrides(Body):
-    """The changes of a fork, each merged into the existing values (RFC 7396)."""
+    """The changes of a fork, merged into the existing values (RFC 7396; variables can be null)."""
 
     input = Json(required=False, allow_null=True, help_text="The payload.")
     variables = JsonObject(required=False, help_text="Values of declared variables, by name.")
