@@ -128,7 +128,8 @@ class AgentInputs(ProviderInputs):
 
 
 class AgentOutputs(ModuleOutputs):
-    """The agent's answer and conversation, and its turns, tool calls, tokens and cost."""
+    """The agent's answer and conversation; the numbers of turns, tool calls and tokens; the cost.
+    """
 
     text: str = Field(description="The last answer.")
     output: Any = Field(description="The last answer as data, if there is an `outputSchema`.")
