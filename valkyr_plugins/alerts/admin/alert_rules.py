@@ -193,8 +193,7 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
         return found.pk
 
     def _secret(self, data: dict[str, Any]) -> str:
-        """Return the entered secret, else the stored secret if the channel is unchanged, else "".
-        """
+        """Return the entered secret, or the stored secret if the channel is unchanged, or ""."""
         typed: str = data.get("secret") or ""
         if typed or self.adds or data["channel"] != self.instance.channel:
             return typed
