@@ -205,7 +205,7 @@ class SourceFile:
         self._replace(*self._span(node), text)
 
     def around(self, node: ast.stmt) -> ast.stmt | None:
-        """Return the module-level statement that contains another statement, or None."""
+        """Return the module-level statement that is or contains the statement `node`, or None."""
         line = node.lineno
         for one in self.tree.body:
             if one.lineno <= line <= (one.end_lineno or line):
