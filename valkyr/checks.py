@@ -127,7 +127,7 @@ def what_is_missing() -> Iterator[CheckMessage]:
 
 
 def _disabled_entries(app: Celery) -> Iterator[CheckMessage]:
-    """Yield a warning for each of Valkyr's entries that is disabled in beat's admin."""
+    """Yield a warning for each of Valkyr's beat entries that is disabled in the admin."""
     if not apps.is_installed("django_celery_beat") or not _keeps_rows(app):
         return
     from django_celery_beat.models import PeriodicTask

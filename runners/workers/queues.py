@@ -25,7 +25,7 @@ OWN = ("control", "default", "io")
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """A queue, its waiting runs and its workers; the oldest run became ready at `oldest`."""
+    """A queue, its numbers of waiting runs and workers, and when the oldest run became ready."""
 
     name: str
     waiting: int

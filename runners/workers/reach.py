@@ -114,7 +114,7 @@ class DatabaseProbe:
         self._waits_for = ""
 
     def _begin(self) -> None:
-        """Begin to connect to the next host, if its address is known. Raises OperationalError."""
+        """Start to connect once the host's address is known. Raises OperationalError or OSError."""
         target = self._targets[self._attempt % len(self._targets)]
         host = str(target.get("host", ""))
         if is_name(host) and not target.get("hostaddr"):

@@ -142,7 +142,7 @@ def share_memory(**_: Any) -> None:
 
 
 def arrive(sender: Any = None, **_: Any) -> None:
-    """Write the worker's row; from now on, check its watchdog and the machine's OOM kills."""
+    """Write this worker's row; from now on, check the watchdog and the machine's OOM kills."""
     if _share is WorkerShare.NOTHING:
         return
     queues = messaging.ours_among(sender.app.amqp.queues.consume_from)
@@ -158,7 +158,7 @@ def arrive(sender: Any = None, **_: Any) -> None:
 
 
 def begin_child(**_: Any) -> None:
-    """Give a pool's child its own connections, a memory limit and a watchdog slot."""
+    """Forget the parent's connections; if all tasks are Valkyr's, limit and watch this child."""
     if _share is not WorkerShare.NOTHING:
         connections.forget_parents()
     if _share is WorkerShare.ALL:

@@ -62,7 +62,7 @@ class DoctorFinding:
 
 @dataclass(frozen=True)
 class Report:
-    """The findings, and the parts that were checked, in the order in which they are shown."""
+    """The findings, and the checked parts in the order in which they are shown."""
 
     findings: list[DoctorFinding]
     parts: list[str]
@@ -330,7 +330,7 @@ def _people() -> Iterator[DoctorFinding]:
 
 
 def _modules() -> Iterator[DoctorFinding]:
-    """Check that the modules of published workflows, and the packages they need, are installed."""
+    """Check that the modules of enabled workflows, with the packages they need, are installed."""
     from executions.models import Workflow
     from runners.modules.registry import specs
 

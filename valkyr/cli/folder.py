@@ -170,7 +170,7 @@ def line_of(text: str, path: str) -> int:
 
 
 def _below(node: Any, index: str, key: str) -> tuple[Any, Any] | None:
-    """Return the node whose line is reported and the node to search next; None if missing."""
+    """Return the node whose line is reported and the node to search next; None if none matches."""
     if index:
         items = node.value if isinstance(node.value, list) else []
         at = int(index)

@@ -55,7 +55,7 @@ def _user(name: str) -> Any:
 
 
 def _prefix() -> str:
-    """Return the path prefix of the project's API. Raises CliError if no URL includes the API."""
+    """Return the path prefix of the project's API. Raises CliError if the URLs lack the API."""
     from django.urls import NoReverseMatch, get_script_prefix
 
     from executions import addresses

@@ -78,7 +78,7 @@ class CommandOutput:
             click.echo(f"Only the first {len(rows):,} are shown; use --limit for more.", err=True)
 
     def record(self, row: Row, columns: Sequence[Column], *, key: str = "id") -> None:
-        """Print one object, one line per known field; with `--quiet`, print only its `key`."""
+        """Print one object: a line for each non-empty column, or with `--quiet`, only its `key`."""
         if self.json:
             self.value(row)
         elif self.quiet:

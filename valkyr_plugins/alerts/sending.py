@@ -166,7 +166,7 @@ def _send(taken: Sequence[AlertDelivery]) -> None:
 
 
 def _conclude_late(row: AlertDelivery, waiter: int, done: Future[Outcome]) -> None:
-    """Record the result of a late attempt, in its own thread or in the one that waited for it."""
+    """Record a late attempt's result, in the attempt's thread or in the one that waited for it."""
     _dragging.discard(done)
     try:
         conclude(row, done.result())

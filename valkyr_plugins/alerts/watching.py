@@ -143,7 +143,7 @@ def look(rule: AlertRule) -> tuple[int, int]:
 
 
 def forget() -> int:
-    """Delete up to 1,000 old closed alerts and up to 1,000 old tests; return their number."""
+    """Delete up to 1,000 old closed alerts and up to 1,000 old test messages; return the sum."""
     before = database_now() - timedelta(days=config().kept_days)
     old = Alert.objects.filter(state=AlertState.OVER, over_at__lt=before)
     ids = list(old.values_list("pk", flat=True)[:BATCH])

@@ -153,7 +153,7 @@ def drop(file: ArchiveFile) -> None:
 
 
 def rewrite(file: ArchiveFile) -> None:
-    """Replace a file with one that has only its indexed executions; if there are none, drop it."""
+    """Replace a file with one of only its still indexed executions; if there are none, drop it."""
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.parquet as pq

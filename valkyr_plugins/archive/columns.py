@@ -43,7 +43,7 @@ def fields(model: type[models.Model]) -> dict[str, Any]:
 
 
 def read(model: type[models.Model], **wanted: Any) -> Iterator[Row]:
-    """Yield the model's rows that match `wanted` as they are stored; sealed values stay sealed."""
+    """Yield the model's rows that match `wanted`, in stored form; sealed values stay sealed."""
     kinds = fields(model)
     besides = BESIDES if model is WorkflowExecution else {}
     chosen = [

@@ -88,7 +88,7 @@ def obtain(user: Any, pk: UUID, power: Action) -> tuple[ArchivedRecord, Powers]:
 
 
 def obtain_execution(user: Any, pk: UUID, power: Action) -> tuple[Any, Powers]:
-    """Return an archived execution as a row of the engine's model; see `obtain`."""
+    """Return an archived execution as the engine's model, and the caller's powers; see `obtain`."""
     found, powers = obtain(user, pk, power)
     return found.execution, powers
 

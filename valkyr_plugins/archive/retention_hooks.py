@@ -32,7 +32,7 @@ def unstored(rows: QuerySet[WorkflowExecution]) -> set[UUID]:
 
 
 def keep_letters(ids: Sequence[UUID]) -> None:
-    """Copy the rows of dead letters that are about to be deleted, for the archive."""
+    """Copy the rows of dead letters for the archive, right before the dead letters are deleted."""
     if not ids or not enabled():
         return
     erased = ArchivedExecution.objects.filter(pk=OuterRef("execution_id"), file=None)

@@ -14,7 +14,7 @@ from valkyr_plugins.archive.errors import ArchiveBroken, ArchiveRefused, Archive
 
 
 def store(name: str, local: Path) -> None:
-    """Copy a local file into the archive. Raises ArchiveUnavailable."""
+    """Copy a local file into the archive. Raises ArchiveUnavailable or ArchiveRefused."""
     with _reported("written", name):
         _storage().copy(name, local)
 
@@ -34,13 +34,13 @@ def digest(name: str) -> tuple[int, str]:
 
 @contextmanager
 def opened(name: str) -> Iterator[Any]:
-    """Open a file. Raises ArchiveBroken if it is missing, ArchiveUnavailable, ArchiveRefused."""
+    """Open a file. Raises ArchiveBroken if it is missing, ArchiveUnavailable or ArchiveRefused."""
     with _reported("read", name), _storage().opened(name) as file:
         yield file
 
 
 def remove(name: str) -> None:
-    """Delete a file, if it exists. Raises ArchiveUnavailable."""
+    """Delete a file, if it exists. Raises ArchiveUnavailable or ArchiveRefused."""
     with _reported("deleted", name):
         _storage().remove(name)
 

@@ -88,7 +88,7 @@ class OneBacktest(Endpoint):
 
     @operation("getBacktest", TAG, {200: BacktestShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Return a backtest: its progress, its groups, and the verdicts on each step."""
+        """Return a backtest: its progress, its groups, and the counts of each step's verdicts."""
         return _shown(*obtain(self.user, backtests(), id, Action.VIEW))
 
 

@@ -114,7 +114,7 @@ class Summary:
 
 
 def sorted_groups(groups: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return groups with differences, then the other groups, each sorted by descending count."""
+    """Return groups with differences, then the other groups, both sorted by descending count."""
     return sorted(groups, key=lambda one: (one["verdict"] not in DIFFERENT, -one["count"]))
 
 

@@ -223,7 +223,7 @@ EXPIRED_AT_ONCE = 20
 
 
 def expire() -> int:
-    """Delete backtests whose retention is over, with their results; return their number."""
+    """Delete backtests whose retention is over, with their results; return how many backtests."""
     days = read(BacktestSettings).backtest_retention_days
     old = Backtest.objects.filter(created_at__lt=database_now() - timedelta(days=days))
     count = 0

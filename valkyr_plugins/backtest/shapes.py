@@ -118,7 +118,7 @@ class VerdictCounts(CamelCaseSerializer):
 
 
 class StepCounts(VerdictCounts):
-    """The verdicts on one step in all executions, and in all iterations of a body."""
+    """The counts of the verdicts on one step, over all executions and all iterations of a body."""
 
     stepPath = serializers.CharField(help_text="Without the numbers of iterations.")
 

@@ -100,7 +100,7 @@ class StepVerdict:
 
 
 def worst(verdicts: Iterator[BacktestVerdict]) -> BacktestVerdict:
-    """Return the verdict on an execution: the worst verdict on its steps; SAME if there is none."""
+    """Return the worst of the verdicts on an execution's steps and end; SAME if there are none."""
     found = set(verdicts)
     return next((one for one in WORST_FIRST if one in found), BacktestVerdict.SAME)
 

@@ -33,7 +33,7 @@ def _workflows() -> QuerySet[Workflow]:
 
 
 def canaries() -> QuerySet[Canary]:
-    """Return all canaries, each with its version and the latest version."""
+    """Return all canaries, each with its version and the version with which it was compared."""
     return Canary.objects.select_related("version", "latest").defer(*lifecycle.TEXTS)
 
 

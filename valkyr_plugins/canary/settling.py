@@ -169,7 +169,7 @@ def _settle_one(rollback: VersionRollback, execution_id: UUID) -> None:
 
 
 def _fork(execution_id: UUID, number: int, actor: Actor, reason: str) -> None:
-    """Cancel an execution if live, fork it at its first open step and discard its dead letters."""
+    """Cancel a live execution, fork it at its first open step and discard its open dead letters."""
     execution = WorkflowExecution.objects.only("state").get(pk=execution_id)
     step = _first_open_step(execution_id)
     if execution.state not in FAILED:

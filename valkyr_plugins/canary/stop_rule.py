@@ -64,7 +64,7 @@ class SideFigures:
 
 @dataclass(frozen=True, slots=True)
 class NewGroup:
-    """A failure group that only the canary version has: its name and its number of dead letters."""
+    """A failure group of only the canary version: the group's name and number of dead letters."""
 
     name: str
     count: int

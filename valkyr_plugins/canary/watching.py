@@ -34,7 +34,7 @@ LOOK = "valkyr_canary.look"
 
 
 def watch() -> int:
-    """Check running canaries for a short time, oldest check first; return how many ended."""
+    """Check running canaries for a short time, longest unchecked first; return how many ended."""
     until = monotonic() + TURN_SECONDS
     ended = 0
     rows = Canary.objects.filter(state=CanaryState.RUNNING).order_by("watched_at")

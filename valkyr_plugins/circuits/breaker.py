@@ -33,7 +33,7 @@ MOVES: Mapping[str, frozenset[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Circuit:
-    """The circuit of one target, as stored in its row (`CircuitBreaker` explains each field)."""
+    """The circuit of one target, as stored in its row (`CircuitBreaker` explains the fields)."""
 
     state: str = _S.CLOSED
     failures: int = 0
@@ -64,7 +64,7 @@ class Entry(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The run that wants to call a target, its lease's token, and its time limit in seconds."""
+    """The run that wants to call, its lease's token, and the call's time limit in seconds."""
 
     run_id: UUID
     token: int

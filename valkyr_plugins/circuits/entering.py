@@ -1,4 +1,4 @@
-"""Ask circuits whether calls may be made, and change the circuits under the lock if necessary."""
+"""Ask circuits whether calls may be made, and change circuits under their locks if necessary."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -141,7 +141,7 @@ def ask_all(asked: Sequence[Asked]) -> "list[Passing | Wait | Exception | None]"
 
 
 def undo_all(permits: "Sequence[Passing]") -> None:
-    """Release the permits of calls that were not made because another gate held their steps."""
+    """Release the permits of calls that were not made because another gate stopped their steps."""
     by_key: dict[Key, list[Passing]] = {}
     for permit in permits:
         if permit.entry is not Entry.FREE:
@@ -246,7 +246,7 @@ class Passing:
 
 
 def _undone(passings: Sequence[Passing], circuit: Circuit, now: datetime) -> Circuit:
-    """Return the circuit without the permits of these calls, which were not made."""
+    """Return the circuit without the permits of these calls, which were not made or were lost."""
     for passing in passings:
         circuit = undone(circuit, passing.entry, passing.caller, now)
     return circuit

@@ -92,7 +92,7 @@ def _is_here(url: str) -> bool:
 
 
 def _at(choices: Choices, url: str, token: str = "") -> Choices:
-    """Return options for this address and token, without the VALKYR_ variables."""
+    """Return options for this address and token that ignore profiles and the VALKYR_ variables."""
     given = {k: v for k, v in choices.environment.items() if not k.startswith("VALKYR_")}
     return Choices(
         url=url, token=token or None, environment={**given, "VALKYR_CONFIG": "/dev/null"}

@@ -63,7 +63,7 @@ RESULTS: Any = [
 
 @contextmanager
 def _plugin(choices: Choices) -> Iterator["ApiClient"]:
-    """Yield the API client. Raises CliError if the installation lacks the plugin `backtest`."""
+    """Yield the API client. If the server lacks the plugin `backtest`, the CliError gets a hint."""
     with connected(choices) as api:
         try:
             yield api

@@ -71,7 +71,7 @@ def _files(given: tuple[Path, ...]) -> list[Path]:
 
 
 def _document(path: Path) -> Verdict:
-    """Return the definition in the file, or the problems of the file's text."""
+    """Return the definition in the file, or the problems if the file cannot be read or parsed."""
     from executions.definition.graph.document import DefinitionError, load_text
 
     kind = "json" if path.suffix == ".json" else "yaml"

@@ -60,7 +60,7 @@ PREVIEW: Any = [
 
 @contextmanager
 def _plugin(choices: Choices) -> Iterator["ApiClient"]:
-    """Yield the API client. Raises CliError if the installation lacks the plugin `redrive`."""
+    """Yield the API client. If the server lacks the plugin `redrive`, the CliError gets a hint."""
     with connected(choices) as api:
         try:
             yield api
@@ -209,7 +209,7 @@ def _shown(output: CommandOutput, row: dict[str, Any]) -> int:
 
 
 def _waited(api: "ApiClient", output: CommandOutput, pk: Any) -> int:
-    """Wait until a redrive ends, stops or pauses; return 0 if it is done and none failed again."""
+    """Wait until a redrive ends, stops or pauses; return 0 if it is done without new failures."""
     output.note(f"Redrive {pk} continues if this command is interrupted.")
     with output.progress("Redriving") as progress:
         while (row := patiently(lambda: api.get(f"{PATH}/{pk}")))["state"] not in RESTING:

@@ -48,7 +48,7 @@ class _View:
         return live
 
     def take(self, name: str, data: dict[str, Any]) -> None:
-        """Show an event of the stream. Rows can repeat, so a line is printed only for a change."""
+        """Show an event of the stream. Rows can repeat, so only changes are printed as text."""
         before, was = dict(self._runs), self.state
         if name == "snapshot":
             self._runs = {}

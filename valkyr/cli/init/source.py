@@ -128,7 +128,7 @@ class SourceFile:
             self._insert(last_end, f", {', '.join(items)}")
 
     def import_module(self, name: str, before: ast.stmt | None = None) -> None:
-        """Add `import name` after the imports that precede a statement."""
+        """Add `import name`, if missing, after the imports that precede a statement."""
         if self.origin(name) == name:
             return
         self.add_import(f"import {name}", before)
@@ -176,7 +176,7 @@ class SourceFile:
     def insert_after(self, node: ast.stmt, text: str) -> None:
         """Add lines after a statement.
 
-        Raises UnclearSource if another statement is on its last line.
+        Raises UnclearSource if the statement's last line contains another statement.
         """
         _, end = self._span(node)
         line_end = self.new.find(b"\n", end)
@@ -191,7 +191,7 @@ class SourceFile:
     def insert_before(self, node: ast.stmt, text: str) -> None:
         """Add a line before a statement.
 
-        Raises UnclearSource if another statement is on its first line.
+        Raises UnclearSource if the statement's first line contains another statement.
         """
         start, _ = self._span(node)
         line = self.new.rfind(b"\n", 0, start) + 1
@@ -205,7 +205,7 @@ class SourceFile:
         self._replace(*self._span(node), text)
 
     def around(self, node: ast.stmt) -> ast.stmt | None:
-        """Return the module-level statement that contains another statement, or None."""
+        """Return the module-level statement that is or contains the statement `node`, or None."""
         line = node.lineno
         for one in self.tree.body:
             if one.lineno <= line <= (one.end_lineno or line):

@@ -193,7 +193,7 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
         return found.pk
 
     def _secret(self, data: dict[str, Any]) -> str:
-        """Return the entered secret or, if the channel is unchanged, the stored one; else ""."""
+        """Return the entered secret, or the stored secret if the channel is unchanged, or ""."""
         typed: str = data.get("secret") or ""
         if typed or self.adds or data["channel"] != self.instance.channel:
             return typed
@@ -220,7 +220,7 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
 
 
 def _no_workflow(workspace: Workspace | None) -> str:
-    """Return why no workflow was found; None is the whole installation."""
+    """Return why no workflow was found; `workspace` is None for the whole installation."""
     if workspace is None:
         return gettext("A rule for the whole installation cannot be limited to one workflow.")
     return gettext("The workspace has no such workflow.")

@@ -32,7 +32,7 @@ FILTERS = {"enabled": "enabled", "channel": "channel"}
 
 
 def is_superuser(user: User) -> bool:
-    """Return whether the caller is an active superuser and uses no token with limits."""
+    """Return whether the caller is an active superuser who uses no API token."""
     boss = user.is_active and bool(getattr(user, "is_superuser", False))
     return boss and limits_of(user) is None
 

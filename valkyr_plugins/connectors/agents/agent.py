@@ -128,7 +128,7 @@ class AgentInputs(ProviderInputs):
 
 
 class AgentOutputs(ModuleOutputs):
-    """The agent's answer and conversation, and its turns, tool calls, tokens and cost."""
+    """The agent's answer, conversation and cost; its numbers of turns, tool calls and tokens."""
 
     text: str = Field(description="The last answer.")
     output: Any = Field(description="The last answer as data, if there is an `outputSchema`.")

@@ -215,7 +215,7 @@ def _guarded(pid: int) -> GuardedTransport:
 
 
 class _Bridge(httpx2.AsyncBaseTransport):
-    """The SDK's transport. It uses the guarded transport, and keeps a request's last failure."""
+    """The SDK's transport. It uses the guarded transport, and keeps the last failure."""
 
     def __init__(self, limit: int) -> None:
         self.failure: BaseException | None = None

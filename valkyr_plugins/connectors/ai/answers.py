@@ -280,6 +280,6 @@ class ShownProgress:
 
 
 def _settled(text: str) -> int:
-    """Return the length up to the last space or newline; without one, 0, or all of a long text."""
+    """Return the length up to the last space or newline; without one, 0 or a long text's length."""
     end = max(text.rfind(" "), text.rfind("\n")) + 1
     return end if end or len(text) < HELD_BACK else len(text)

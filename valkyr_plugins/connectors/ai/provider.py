@@ -163,7 +163,7 @@ InputsT = TypeVar("InputsT", bound=ProviderInputs)
 
 
 class LlmModule(Module[InputsT]):
-    """The base class of steps that call a model, cause costs, and share the model's circuit."""
+    """The base class of modules that call a model, cause costs, and share the model's circuit."""
 
     category: ClassVar[str] = "language models"
     queue: ClassVar[str] = "io"

@@ -96,7 +96,7 @@ def coherence(paragraphs: Sequence[str]) -> Dimension:
 
 
 def has_structure(paragraph: str) -> bool:
-    """Return whether a paragraph is a heading or a list, or ends like a sentence."""
+    """Return whether a paragraph begins with a heading, has a list, or ends like a sentence."""
     return bool(
         HEADING.match(paragraph)
         or LIST_ITEM.search(paragraph)

@@ -30,7 +30,7 @@ MISSING = "bubblewrap is not installed: there is no program bwrap on the PATH"
 
 
 def failure() -> str:
-    """Return the reason why bubblewrap does not work here, or "". It is tried once per process."""
+    """Return why bubblewrap does not work here, or "". Bubblewrap is tried once per process."""
     program = shutil.which("bwrap")
     return _tried(program) if program else MISSING
 
