@@ -17,6 +17,7 @@ from executions.database import transaction
 from executions.definition.graph.places import module_in
 from executions.observability import log_context
 from executions.observability.metric_values import Counter
+from executions.sealing import SealBroken
 from executions.sealing.columns import seals
 from executions.states import VersionKind
 from runners.failures.classification import Failure
@@ -103,7 +104,7 @@ def take_in(
 
 def _entry(run: Run, failure: Failure, *, exhausted: bool, manual: str | None) -> DeadLetterEntry:
     """Return the dead letter of a run, not yet saved and without a group."""
-    execution, before = run.execution, _before(run)
+    execution, before, inputs = run.execution, _before(run), _inputs(run)
     return DeadLetterEntry(
         workspace_id=execution.workspace_id,
         workflow_id=execution.workflow_id,
@@ -131,10 +132,18 @@ def _entry(run: Run, failure: Failure, *, exhausted: bool, manual: str | None) -
         ),
         attempts=run.attempt - run.budget_start + 1,
         labels=execution.labels,
-        original_inputs=run.inputs,
+        original_inputs=inputs,
         original_config=_config(execution.version.definition, run.step_path),
-        inputs_indexed=len(json.dumps(run.inputs)) <= MOST_INDEXED,
+        inputs_indexed=len(json.dumps(inputs)) <= MOST_INDEXED,
     )
+
+
+def _inputs(run: Run) -> Any:
+    """Return the run's inputs; None if they cannot be opened, which must not prevent its end."""
+    try:
+        return run.inputs
+    except SealBroken:
+        return None
 
 
 def _before(run: Run) -> DeadLetterEntry | None:

@@ -1,8 +1,8 @@
 """Lease runs to a remote runner: reserve runs, read their secrets, check their gates, write leases.
 
-Workers have already rendered the inputs, which are read from the row here. A run whose secrets
-cannot be read fails, as it would in a worker. A run that does not pass its gates waits or fails, as
-it would in a worker.
+Workers have already rendered the inputs, which are read from the row here. A run whose inputs or
+secrets cannot be read fails, as it would in a worker. A run that does not pass its gates waits or
+fails, as it would in a worker.
 """
 
 import json
@@ -202,10 +202,12 @@ def _make_ready(reserved: _Reserved) -> _Ready | None:
         path=reserved.path,
         step=step,
         attempt=reserved.attempt,
-        inputs=opened(reserved.execution_id, reserved.inputs, "inputs", reserved.path),
+        inputs=None,
         held_seconds=held_seconds(reserved.waits_for, reserved.wake),
     )
     try:
+        inputs = opened(reserved.execution_id, reserved.inputs, "inputs", reserved.path)
+        run = replace(run, inputs=inputs)
         if uses_secrets(step):
             looked = look(reserved.execution_id, run.run_id)
             if looked is None:  # its execution was rolled back just now

@@ -11,6 +11,7 @@ import pytest
 from django.db import connection
 from rest_framework.test import APIClient
 
+from dlq.models import DeadLetterEntry
 from executions import credentials, lifecycle
 from executions.access import TokenLimits
 from executions.access.actor import Actor
@@ -22,6 +23,7 @@ from executions.models import (
     WorkflowExecution,
     Workspace,
 )
+from executions.sealing import payload_keys
 from runners.models import Run, Runner
 from runners.planning import plan_execution
 from runners.recovery.sweeper import old_rows
@@ -598,6 +600,30 @@ def test_a_runner_gets_no_short_lived_values(
     assert (run.state, run.error_type) == ("DLQ", "PERMANENT")
     assert 'the credential "farm" has short-lived values' in run.error
     assert not CredentialUse.objects.get(execution_id=execution).allowed
+
+
+def test_a_run_whose_inputs_cannot_be_opened_fails_and_holds_up_no_other(
+    runner: APIClient, begin: Callable[..., str], workspace: Workspace
+) -> None:
+    payload_keys.forget()
+    payload_keys.make(workspace.pk)
+    broken = begin(render(), params={"scene": 1})
+    whole = begin(render(), name="another", params={"scene": 1})
+    prepare_remote_runs()
+    run = Run.objects.get(execution_id=broken)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE runners_run SET inputs = jsonb_build_object('$sealed', "
+            "left(inputs->>'$sealed', -4) || 'AAAA') WHERE id = %s",
+            [run.pk],
+        )
+
+    leased = lease(runner, limit=2) + lease(runner, limit=2)
+
+    assert [one["executionId"] for one in leased] == [whole]
+    entry = DeadLetterEntry.objects.get(run=run)
+    assert "cannot be opened" in entry.failure_reason
+    assert entry.original_inputs is None
 
 
 def test_a_secret_in_an_error_is_taken_out(
