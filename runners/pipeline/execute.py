@@ -408,7 +408,7 @@ def held(
 
 
 def _not_renewed(work: Work) -> LeaseLost:
-    """Return the error for a step without a renewed lease; any value it returned is discarded."""
+    """Return the error for a step whose lease was not renewed; the step's result is discarded."""
     log.warning(
         "stopped: run %s of step %s could not renew its lease; another worker runs it again",
         work.run_id,
