@@ -82,7 +82,7 @@ def end_live_runs(execution_id: UUID) -> Any:
 
 @stop_to_undo.provide
 def stop_what_is_to_be_undone(execution_id: UUID) -> bool:
-    """End the runs that would delay the undo of the execution.
+    """End the live runs of an execution that must be undone, except running steps with an undo.
 
     Return False if there is no step to undo.
     """

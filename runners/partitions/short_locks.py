@@ -22,7 +22,7 @@ PAUSE_SECONDS = 0.25
 
 
 class TableBusy(ValkyrError):
-    """The tables were in use during all attempts, so no lock was granted."""
+    """The tables were in use during all attempts, or a partition has too many executions again."""
 
     code = "table_busy"
 

@@ -71,7 +71,7 @@ SELECT DISTINCT v.oid::regclass::text, pg_get_viewdef(v.oid),
 
 
 class NotConvertible(ValkyrError):
-    """The runs' table cannot be converted in its current state; the message gives the reason."""
+    """The runs' table cannot be converted now; the message gives the reason."""
 
     code = "not_convertible"
 

@@ -159,7 +159,7 @@ class Leavers:
 
 
 def leavers(partition: RunPartition) -> Leavers:
-    """Return the executions that still exist in a partition's range, and their number of runs."""
+    """Return the executions that still exist in a partition's range, and the number of runs."""
     with connection.cursor() as cursor:
         limits = {"first": partition.first or NIL, "end": partition.end}
         cursor.execute(named(EXECUTIONS_IN), limits | {"most": MOST_EXECUTIONS + 1})

@@ -88,7 +88,7 @@ class _StepTransaction(ExitStack):
 
     @contextmanager
     def module(self) -> Iterator[None]:
-        """Run the block in the transaction. Raises StepTimeout if the module was too slow."""
+        """Run the block in the transaction. Raises StepTimeout, StepError or IntegrityError."""
         began, limits = time.monotonic(), config()
         outermost = not connection.in_atomic_block  # not in a test that is rolled back
         hooks = hooks_for_commit(connection)

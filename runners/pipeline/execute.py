@@ -110,7 +110,7 @@ _NOTHING = nullcontext()
 
 @observed
 def perform(state: SegmentState, work: Work) -> Unit:
-    """Execute the claimed step and the pure steps that follow a pure step; return the unit."""
+    """Execute the claimed step and, if it is pure, the pure steps that follow; return the unit."""
     if work.failure is not None or work.prepared is None:
         assert work.failure is not None
         return Unit(None, failure=work.failure)
@@ -257,7 +257,7 @@ def next_item(state: SegmentState, unit: Unit) -> bool:
 
 
 def _reveal(state: SegmentState, work: Work, prepared: Prepared, context: Context) -> Revealed:
-    """Return the step's inputs with its secrets, which only the step's module receives."""
+    """Return the step's inputs with its secrets, and give the step's credential to the context."""
     revealed = reveal_secrets.revealed(
         state.data,
         work.step,
@@ -408,7 +408,7 @@ def held(
 
 
 def _not_renewed(work: Work) -> LeaseLost:
-    """Return the error for a step that was stopped; any value that it returned is discarded."""
+    """Return the error for a step whose lease was not renewed; the step's result is discarded."""
     log.warning(
         "stopped: run %s of step %s could not renew its lease; another worker runs it again",
         work.run_id,

@@ -69,7 +69,7 @@ class Heart:
             self._beats.pop(beat.work.run_id, None)
 
     def stuck(self) -> int:
-        """Return the number of steps that are past their deadline and still running."""
+        """Return how many steps still run after the end of their timeout and its grace period."""
         with self._lock:
             return sum(beat.expired for beat in self._beats.values())
 

@@ -126,7 +126,7 @@ def next_execution(
 
 
 def _leave(pack: ExecutionPack[SegmentState]) -> None:
-    """Hand work that has not started to other workers, including a run already claimed."""
+    """Leave work that has not started, including a run already claimed, to other workers."""
     pack.hand_back()
     claimed, pack.claimed = pack.claimed, None
     if claimed is not None:

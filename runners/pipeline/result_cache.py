@@ -89,7 +89,7 @@ def key(step: Step, inputs_hash: str) -> str:
 
 
 def _place(step: Step, prepared: Prepared) -> str:
-    """Return the place to which a sealed result is bound: its key, without an execution."""
+    """Return the text to which a sealed result is bound: its key, without an execution."""
     return f"cached {key(step, prepared.hash)}||outputs"
 
 

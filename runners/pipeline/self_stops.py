@@ -30,7 +30,7 @@ class _Others:
 
 
 def spare_others() -> None:
-    """Never end this process, whose threads also execute other tasks; only notify its steps."""
+    """Never end this process, because it also executes other tasks; only stop its steps."""
     _Others.here = True
 
 
@@ -44,7 +44,7 @@ class LeaseGuard:
         self._word = last_words.OwnWord()
 
     def begin(self) -> None:
-        """Start the checks if this is a worker. A thread that executes a step calls this once."""
+        """Start the checks if this is a worker. The thread of the first step calls this, once."""
         self._armed = of_a_worker()
         if not self._armed:
             return

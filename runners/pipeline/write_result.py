@@ -1,4 +1,4 @@
-"""The statement that records a unit and inserts the next runs, and the rows of these runs."""
+"""The statements that record a unit and insert the next runs, and the rows of these runs."""
 
 import logging
 import time

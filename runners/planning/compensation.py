@@ -63,7 +63,7 @@ def stop(execution_id: UUID, undone: frozenset[UUID]) -> bool:
 
 
 def fail(state: SegmentState, message: str, trace: str) -> bool:
-    """Undo a failed execution, unless a person must decide; return whether the undo begins."""
+    """Undo a failed execution, unless a user must request the undo; return whether it begins."""
     graph = state.context.version.graph
     if not graph.undone or graph.compensation != AUTOMATIC:
         return False

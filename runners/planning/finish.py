@@ -36,7 +36,7 @@ MAX_NAMED = 5
 
 
 class NoOutput(Exception):
-    """The workflow's output cannot be rendered, or not in this process or transaction."""
+    """The workflow's output cannot be rendered at all, or not in this process or transaction."""
 
 
 def conclude(state: SegmentState, *, others: bool) -> None:

@@ -1,4 +1,4 @@
-"""Plan whole executions from their rows: for a chord's body, a resume, a requeue or the sweeper."""
+"""Plan whole executions from their rows, for example after a resume or for the sweeper."""
 
 from uuid import UUID
 
@@ -58,7 +58,7 @@ def _end_with_stored_output(state: SegmentState) -> None:
 
 
 def wake(execution_id: UUID) -> None:
-    """Send the pending runs of a resumed or reopened execution again, and plan the execution."""
+    """Send the due pending runs of an execution again, and plan the execution."""
     with transaction.atomic():
         state = locked(execution_id)
         if state is None:

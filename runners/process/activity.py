@@ -74,7 +74,7 @@ def descriptors() -> list[int]:
 
 
 def be_left_alone() -> None:
-    """Unregister from the watchdog; call it when this process ends normally."""
+    """Unregister this process from the watchdog, because the process ends normally."""
     global _place
     place, _place = _place, None
     if place is not None:

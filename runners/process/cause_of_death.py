@@ -25,7 +25,7 @@ MOST = 200  # characters of a cause
 
 @dataclass(frozen=True, slots=True)
 class Death:
-    """The decision about a run: `crashed` counts against the run; a `suspect` runs in isolation."""
+    """The decision about a run: `crashed` counts against the run; `suspect` makes it a suspect."""
 
     lost: int = 0
     crashed: int = 0

@@ -63,7 +63,7 @@ def gone(other: str) -> bool:
 
 
 def lives(other: str) -> bool:
-    """Return whether the holder's process is certainly still running; it was then only slow."""
+    """Return whether the holder's process is certainly still running, and thus was only slow."""
     parts = other.split(SEPARATOR)
     return _is_here(parts) and parts[1].isdigit() and started(int(parts[1])) == parts[2]
 

@@ -48,14 +48,14 @@ class KillWatch:
         self._until = 0.0
 
     def short(self) -> bool:
-        """Return whether a process was killed since the last call, or in the last `seconds`."""
+        """Return whether this call, or a call in the last `seconds`, found a new kill."""
         found, now = kills(), time.monotonic()
         if found != self._seen:
             self._seen, self._until = found, now + self._seconds
         return now < self._until
 
     def look(self) -> None:
-        """Ignore all kills until now, because this process had no child that could be a victim."""
+        """Ignore the kills since the last call: this process had no child that could be killed."""
         self._seen = kills()
 
 

@@ -48,7 +48,7 @@ def patience() -> float:
 
 
 def folder() -> Path:
-    """Return the folder of the signs, which only this user may write to."""
+    """Return the folder of the signs; if it is missing, `give` creates it for this user alone."""
     chosen = os.environ.get("VALKYR_HEALTH_DIR", "").strip()
     return Path(chosen or Path(tempfile.gettempdir()) / f"valkyr-signs-{os.getuid()}")
 

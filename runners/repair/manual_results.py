@@ -1,4 +1,4 @@
-"""Record a result manually in place of a run, or skip the run; neither executes the run."""
+"""Record a failed step's result manually, or skip the step; neither executes the step."""
 
 from dataclasses import dataclass, replace
 from functools import lru_cache

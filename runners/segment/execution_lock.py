@@ -35,7 +35,7 @@ def check(state: SegmentState, row: tuple[Any, ...] | None) -> None:
 
 
 def note_state(state: SegmentState, execution_state: str) -> None:
-    """Record whether the locked execution is paused; a paused execution cannot end."""
+    """Record whether the locked execution is paused; planning does not end a paused execution."""
     state.paused = execution_state == "PAUSED"
 
 

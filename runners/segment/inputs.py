@@ -131,7 +131,7 @@ def _for_row(data: TemplateData, step: Step, value: Any) -> tuple[str, str, Enco
 
 
 def _read_in_rows(data: TemplateData, step: Step) -> bool:
-    """Return whether the row must contain the inputs, for a remote runner or under a lock."""
+    """Return whether the inputs stay in the row, for a remote runner or planning under a lock."""
     remote = not step.container and step.queue in limits().remote_queues
     return remote or container_inputs.reads_items_locked(step, data.graph)
 

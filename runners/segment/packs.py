@@ -76,7 +76,7 @@ class SiblingPack(Pack[str]):
     seen: dict[str, LiveRun] = field(default_factory=dict)
 
     def following(self) -> LiveRun | None:
-        """Remove and return the next sibling that needs no query for its claim, or None."""
+        """Remove and return the next sibling if `seen` contains it; otherwise return None."""
         if self.late():
             self.hand_back()
         try:

@@ -31,7 +31,7 @@ class Segment:
 
 @dataclass(slots=True)
 class Frontier:
-    """The steps that became ready, or are skipped, because steps ended since the last record."""
+    """The ready steps, skipped tasks and open joins that resulted since the last record."""
 
     ready: list[int] = field(default_factory=list)  # step indexes
     skipped: list[int] = field(default_factory=list)  # task indexes

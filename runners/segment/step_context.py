@@ -96,7 +96,7 @@ class Log:
 
 
 class Context:
-    """The engine's `StepContext`; `modules/base.py` documents each attribute and method."""
+    """The engine's `StepContext`; `modules/base.py` documents the part for modules."""
 
     __slots__ = (
         "_cancelled",
@@ -219,7 +219,7 @@ class Context:
         return self._cancelled is not None and self._cancelled()
 
     def heartbeat(self, details: Any = None) -> None:
-        """Report that the step is alive; the next attempt receives `details`."""
+        """Store `details` for the next attempt; without `details`, do nothing."""
         if self._details is not None and details is not None:
             if self.log.scrub is not None:
                 details = self.log.scrub.value(details, "details of the heartbeat")
@@ -243,7 +243,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Expense:
-    """One cost that a step reported; `StepContext.cost` documents each field."""
+    """One cost that a step reported; the fields are the arguments of `StepContext.cost`."""
 
     tokens: int = 0
     amount: Decimal = Decimal(0)

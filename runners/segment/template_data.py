@@ -297,7 +297,7 @@ class TemplateData:
         return self.place.prefix + step.path
 
     def enter(self, place: Place) -> None:
-        """Switch to another item of the same map, and forget the results of the previous item."""
+        """Switch to another place, such as another item, and forget the old place's results."""
         self.place = place
         self.results, self.chain = {}, {}
 

@@ -32,7 +32,7 @@ LONGEST = 100
 
 
 def table(ids: Sequence[UUID]) -> str:
-    """Return text with a line for each execution and its first 100 runs, in order of creation."""
+    """Return a line for each execution and each of its first 100 runs, in order of creation."""
     parts = []
     for execution in WorkflowExecution.objects.filter(pk__in=ids).order_by("pk"):
         title = f"{execution.workflow.name} is {execution.state}"
@@ -162,7 +162,7 @@ class WorkflowRun:
 
     @property
     def dead_letters(self) -> dict[str, str]:
-        """Return the errors of dead steps, such as `TRANSIENT: timed out`, keyed by path."""
+        """Return the errors of dead runs, such as `TRANSIENT: timed out`, keyed by step path."""
         return {
             run.step_path: f"{run.error_type}: {run.error}"
             for run in self._runs().filter(state=RunState.DLQ)
@@ -175,7 +175,7 @@ class WorkflowRun:
         return dict(found.values_list("step_path", "waits_for"))
 
     def carry(self) -> "WorkflowRun":
-        """Run the execution until it ends or waits, and return self. `approve` etc. call it."""
+        """Run the execution until it ends or waits, and return self, as `approve` does."""
         drive(self.id, self.answers)
         return self
 

@@ -52,7 +52,7 @@ def stamped(looked_at: datetime | None) -> str:
 
 
 class _Overtaken(Exception):
-    """Another call has delivered a part of the event; that call continues the delivery."""
+    """Another call has made progress with the event's delivery, and continues it."""
 
 
 def announce(event_id: UUID) -> None:
@@ -237,7 +237,7 @@ STARTED_BY = re.compile(r"event:([0-9a-f-]{36}):.*")
 def announce_from_step(
     state: SegmentState, work: Work, name: str, payload: Any, number: int
 ) -> PublishedEvent:
-    """Publish the step's event with this `number` (from 1). Raises StepError if that fails."""
+    """Publish the step's event `number`, counted from 1. Raises StepError for an invalid event."""
     try:
         return _told(_publish(state, work, name, payload, number))
     except InvalidPayload as error:

@@ -1,4 +1,4 @@
-"""Resume waits that are due, and deliver events whose message was lost."""
+"""Wake runs whose timer is due, and request the delivery of events whose message was lost."""
 
 import time
 from datetime import timedelta
