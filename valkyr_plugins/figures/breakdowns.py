@@ -112,7 +112,7 @@ class VersionFigures:
 
 
 def versions(workflow_id: UUID, since: datetime) -> list[VersionFigures]:
-    """Return the versions of the newest 1,000 finished executions since a time, latest first."""
+    """Return versions of the newest 1,000 ended executions created since a time, latest first."""
     rows: QuerySet[WorkflowExecution, Any] = WorkflowExecution.objects.filter(
         workflow_id=workflow_id, created_at__gte=since, state__in=sorted(FINAL)
     ).exclude(version__kind=VersionKind.TEST)

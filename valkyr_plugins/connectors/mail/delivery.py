@@ -120,7 +120,7 @@ class GuardedSmtpSsl(smtplib.SMTP_SSL, GuardedSmtp):
 
 
 class NamedSmtp(GuardedSmtp):
-    """A client for a server that an administrator named: it may be in a private network."""
+    """A client for a server that an administrator named, which may be in a private network."""
 
     trusted = True
 

@@ -112,7 +112,7 @@ class LimitAdmin(OperatingAdmin, WritingAdmin):
     def get_form(
         self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
     ) -> Any:
-        """Return the form; only the form of a new limit names the limited user."""
+        """Return the form; only the form of a new limit has a field for the username."""
         kwargs["form"] = self.form_of_new if obj is None else self.form_of_old
         return super().get_form(request, obj, change, **kwargs)
 

@@ -32,7 +32,7 @@ class TracedTask:
     block: "Block | None" = None
 
     def before(self) -> "set[TracedTask]":
-        """Return all tasks of the same scope that end before this task starts."""
+        """Return the direct and indirect predecessors of this task, which are in the same scope."""
         found: set[TracedTask] = set()
         pending = [edge.source for edge in self.edges]
         while pending:
