@@ -121,7 +121,7 @@ def _answer(taken: StepQuotaUse | Over | None, asked: Asked) -> QuotaPermit | Wa
 
 
 def _asking(asked: Asked) -> Asking | None:
-    """Return the step's request to the quotas; None if no quota applies."""
+    """Return the step's request to the quotas; None if no quota can apply."""
     limited, workspace_id = known(), asked.context.version.workspace_id
     costs = workspace_id in limited.tokens and asked.costs
     if not costs and (workspace_id, asked.module.type) not in limited.modules:

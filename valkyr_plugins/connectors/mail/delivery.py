@@ -43,7 +43,7 @@ class SmtpServer:
 
     @property
     def needs_tls(self) -> bool:
-        """Return whether TLS is required, because a password is sent over a network."""
+        """Return whether a password is sent over a network, so that TLS is required."""
         return bool(self.user) and self.host not in LOOPBACK
 
     def __repr__(self) -> str:

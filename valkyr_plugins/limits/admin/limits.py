@@ -20,7 +20,7 @@ from valkyr_plugins.limits.models import SpenderLimit
 
 
 def deletion(kind: LimitKind[Any], question: str) -> AdminOperation:
-    """Return the operation that deletes a limit; it asks `question` and requires a reason."""
+    """Return the operation that deletes a limit; it shows `question` and a field for a reason."""
 
     def apply(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> None:
         kind.delete(pk, actor=actor, reason=data["reason"])

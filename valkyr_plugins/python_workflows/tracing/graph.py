@@ -150,7 +150,7 @@ class Block:
         return [edge for task in self.segment if task not in followed for edge in task.goes_on()]
 
     def needs_all(self, edges: Sequence[TracedEdge]) -> bool:
-        """Return whether all these edges must be taken, because no two exclude each other."""
+        """Return whether no two of these edges exclude each other, so that all must be taken."""
         if not self.segment:
             return self.joins_all
         return len({edge.source for edge in edges}) == len(edges)
