@@ -33,7 +33,7 @@ class StepFigures:
 
     @property
     def failure_rate(self) -> float:
-        """Return the share of the step's attempts that failed; 0 without attempts."""
+        """Return the share of the step's attempts that failed; 0 if there are no attempts."""
         return self.failed / self.attempts if self.attempts else 0.0
 
 
