@@ -58,7 +58,7 @@ class Part:
 
     @property
     def counts(self) -> bool:
-        """Return whether the part selects elements by their position among siblings."""
+        """Return whether the part counts siblings, as with `:nth-child`, but not `:first-child`."""
         return COUNTING.search(self.compound) is not None
 
 
