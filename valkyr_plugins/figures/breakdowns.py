@@ -33,7 +33,7 @@ class StepFigures:
 
     @property
     def failure_rate(self) -> float:
-        """Return the share of the step's attempts that failed; 0 without attempts."""
+        """Return the share of the step's attempts that failed; 0 if there are no attempts."""
         return self.failed / self.attempts if self.attempts else 0.0
 
 
@@ -112,7 +112,7 @@ class VersionFigures:
 
 
 def versions(workflow_id: UUID, since: datetime) -> list[VersionFigures]:
-    """Return the versions of the newest 1,000 finished executions since a time, latest first."""
+    """Return versions of the newest 1,000 ended executions created since a time, latest first."""
     rows: QuerySet[WorkflowExecution, Any] = WorkflowExecution.objects.filter(
         workflow_id=workflow_id, created_at__gte=since, state__in=sorted(FINAL)
     ).exclude(version__kind=VersionKind.TEST)

@@ -32,7 +32,7 @@ _until: dict[str, float] = {}
 
 
 def known() -> Known:
-    """Return the cached limits; read them at most once per second."""
+    """Return the workspaces with limits, and query them at most once per second."""
     ours, now = alias(), time.monotonic()
     found = _known.get(ours)
     if found is None or now >= _until[ours]:

@@ -46,7 +46,7 @@ class QuotaPermit:
         return {} if self.taken.holds else None
 
     def undo(self) -> None:
-        """Give back the slots and counts of a step that another gate held back."""
+        """Give back slots and counts: another gate stopped the step, or its lease was lost."""
         _wake_next(undo(self.taken))
 
     def ended(self, failure: Failure | None) -> None:
@@ -105,7 +105,7 @@ def ask_all(asked: Sequence[Asked]) -> list[QuotaPermit | Wait | None]:
 
 
 def undo_permits(permits: Sequence[QuotaPermit]) -> None:
-    """Give back the slots and counts of steps that another gate held back."""
+    """Give back the slots and counts of steps that another gate held or rejected."""
     _wake_next(undo_all([permit.taken for permit in permits]))
 
 
@@ -121,7 +121,7 @@ def _answer(taken: StepQuotaUse | Over | None, asked: Asked) -> QuotaPermit | Wa
 
 
 def _asking(asked: Asked) -> Asking | None:
-    """Return the step's request to the quotas; None if no quota applies."""
+    """Return the step's request to the quotas; None if no quota can apply."""
     limited, workspace_id = known(), asked.context.version.workspace_id
     costs = workspace_id in limited.tokens and asked.costs
     if not costs and (workspace_id, asked.module.type) not in limited.modules:

@@ -56,7 +56,7 @@ class _Window(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StepQuotaUse:
-    """A step's quotas: its slots, and the windows in which it was counted."""
+    """A step's use of quotas: whether it holds slots, and the windows in which it was counted."""
 
     asking: Asking
     holds: bool

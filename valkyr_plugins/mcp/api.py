@@ -240,7 +240,7 @@ class ExposeWorkflow(Endpoint):
         errors=[403, 404],
     )
     def put(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Offer the workflow's latest version to agents as a tool of the MCP server."""
+        """Offer the workflow to agents as a tool of the MCP server."""
         given = self.body(NewWorkflowTool)
         self._require_author(id)
         tool = exposing.expose(id, direct=given["direct"], actor=self.actor, reason=given["reason"])

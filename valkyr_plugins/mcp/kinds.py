@@ -267,7 +267,7 @@ def _apply_start(api: InProcessApi, given: Facts, basis: Basis, reason: str) -> 
 
 
 def start(api: InProcessApi, workflow_id: Any, payload: Any) -> dict[str, Any]:
-    """Start a workflow's latest version; return the execution's ID and state. Raises ApiRefused."""
+    """Start a workflow; return the execution's ID and state. Raises ApiRefused."""
     body = {"params": payload}
     found = api.call("POST", "workflow-execute", body, workflowId=workflow_id).data
     return {"executionId": found["id"], "state": found["state"]}

@@ -112,7 +112,7 @@ def is_recent(request: Any) -> bool:
 
 
 def note_password(request: Any) -> None:
-    """Record in the session that the user has just given the password."""
+    """Record in the session that the user has just signed in or repeated the password."""
     request.session[SIGNED_IN_AT] = database_now().timestamp()
 
 

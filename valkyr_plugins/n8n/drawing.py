@@ -221,7 +221,7 @@ class Nodes(ABC):
         return made
 
     def mapped(self, work: NodeWork) -> Made:
-        """Return the task for a node, if its module accepts the inputs. Raises Left."""
+        """Return the task for a node. Raises Left if no module fits or accepts the inputs."""
         node = work.node
         family = FAMILIES.get(node.kind) if known(node) else None
         if family is None:

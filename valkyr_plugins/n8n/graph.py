@@ -124,7 +124,7 @@ def _without_cycles(
 
 
 def _arrange(graph: LinkGraph, links: list[NodeLink], names: Sequence[str]) -> None:
-    """Fill the graph; order sources before their targets, otherwise as in the file."""
+    """Fill the graph; sources precede their targets, and nodes without sources keep their order."""
     graph.outgoing, graph.incoming = _by_ends(links)
     waiting = {name: len(graph.incoming.get(name, ())) for name in names}
     ready = [name for name in names if not waiting[name]]

@@ -122,7 +122,7 @@ class NodeWork:
         return below(self.node.parameters, keys, default)
 
     def word(self, keys: str, default: str = "") -> str:
-        """Return a parameter that is a non-empty string; the default for any other value."""
+        """Return a parameter or its `value` if that is a non-empty string, else the default."""
         found = self.get(keys)
         if isinstance(found, dict):
             found = found.get("value")

@@ -15,7 +15,7 @@ ChangeKind = Literal["created", "changed", "unchanged", "removed"]
 
 @dataclass(frozen=True, slots=True)
 class PlannedChange:
-    """The planned change of a workflow; `version` is its latest version's number, or None."""
+    """A planned or applied change; `version` is the workflow's latest version's number, or None."""
 
     slug: str
     change: ChangeKind

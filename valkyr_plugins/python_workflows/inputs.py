@@ -150,7 +150,7 @@ def plain_schema(schema: Any) -> dict[str, Any]:
 
 
 def _written(value: Any, *, names: bool = False) -> Any:
-    """Return the part of a schema without titles and redundant keywords."""
+    """Return a copy of a schema, or of a part of it, without titles and redundant keywords."""
     if isinstance(value, Mapping):
         return {
             key: _written(one, names=key in ("properties", "$defs"))

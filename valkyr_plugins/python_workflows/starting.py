@@ -17,7 +17,7 @@ AnyWorkflow = PythonWorkflow[Any, Any]
 def start(
     workflow: AnyWorkflow, payload: Any, *, key: str | None = None, priority: int | None = None
 ) -> Handle:
-    """Start one execution of the latest version. Raises the errors of `start_from_code`."""
+    """Start one execution of a published version. Raises the errors of `start_from_code`."""
     return start_from_code(_published(workflow), payload, key=key, priority=priority)
 
 

@@ -112,7 +112,7 @@ def _children(pid: int) -> list[int]:
 
 @contextmanager
 def _memory(name: str) -> Iterator[int]:
-    """Yield the descriptor of a file in memory; the process's limit on file size applies to it."""
+    """Yield the descriptor of a file in memory; the confined process's file size limit applies."""
     handle = os.memfd_create(f"valkyr-{name}")
     try:
         yield handle

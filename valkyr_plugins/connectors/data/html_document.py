@@ -58,7 +58,7 @@ class Part:
 
     @property
     def counts(self) -> bool:
-        """Return whether the part selects elements by their position among siblings."""
+        """Return whether the part counts siblings, as with `:nth-child`, but not `:first-child`."""
         return COUNTING.search(self.compound) is not None
 
 
@@ -223,7 +223,7 @@ class Document:
 
 
 def _require_flat(html: str) -> None:
-    """Raise StepError if too many tags are open at once; a closing tag closes one of its name."""
+    """Raise StepError if too many tags are open at once; an end tag closes one of the same name."""
     foreign = re.search(r"<(?:svg|math)", html, re.IGNORECASE) is not None
     counted: Counter[str] = Counter()
     depth = 0

@@ -70,7 +70,7 @@ _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
 def identity(value: Any) -> Any:
-    """Return a hashable key, the same for equal values. Raises StepError if a value is not JSON."""
+    """Return a hashable key for comparing values. Raises StepError if a value is not JSON."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool) or value is None:
@@ -94,7 +94,7 @@ ARITHMETIC = Context(prec=60)
 
 
 def number_of(value: Any) -> Decimal | None:
-    """Return the exact value of a number or a numeric string; otherwise None."""
+    """Return the decimal value of a number or a numeric string, as written; otherwise None."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int):
@@ -266,7 +266,7 @@ def _sorted(rows: list[Any], by: SortBy) -> list[Any]:
 
 
 class DeduplicateInputs(ModuleInputs):
-    """The fields that make rows equal, and the choice of the row to keep."""
+    """The rows, the fields that make rows equal, and the choice of the row to keep."""
 
     rows: list[Any] = Field(
         description=f"The rows, at most {MAX_ROWS:,}.", examples=["{{ tasks.read.output.rows }}"]

@@ -84,7 +84,7 @@ def open_subfolder(name: str, parent: int, path: str) -> Iterator[int]:
 
 
 def open_file(folder: int, name: str, path: str, flags: int) -> int:
-    """Return the descriptor of a regular file in a folder. Raises FileMissing or StepError."""
+    """Return the descriptor of a regular file. Raises FileMissing, StepError or OSError."""
     try:
         handle = os.open(name, flags | FILE_FLAGS, 0o640, dir_fd=folder)
     except FileNotFoundError:

@@ -43,7 +43,7 @@ class SmtpServer:
 
     @property
     def needs_tls(self) -> bool:
-        """Return whether TLS is required, because a password is sent over a network."""
+        """Return whether a password is sent over a network, so that TLS is required."""
         return bool(self.user) and self.host not in LOOPBACK
 
     def __repr__(self) -> str:
@@ -120,7 +120,7 @@ class GuardedSmtpSsl(smtplib.SMTP_SSL, GuardedSmtp):
 
 
 class NamedSmtp(GuardedSmtp):
-    """A client for a server that an administrator named: it may be in a private network."""
+    """A client for a server that an administrator named, which may be in a private network."""
 
     trusted = True
 

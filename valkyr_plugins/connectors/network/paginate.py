@@ -131,7 +131,7 @@ class HttpPaginateInputs(QueriedInputs):
 
     @property
     def carrier(self) -> str:
-        """Return the name of the parameter that contains the position."""
+        """Return the name of the position's parameter; by default, "" if the position is a URL."""
         return self.parameter or USUAL_PARAMETER.get(self.strategy, "")
 
 

@@ -136,7 +136,7 @@ MAX_UPLOAD = 64 * MEBIBYTE
 
 
 class MultipartPart(ModuleInputs):
-    """A part of a multipart body: a plain value, or a file's bytes."""
+    """A part of a multipart body: text, bytes in Base64, or a file below the files folder."""
 
     name: str = Field(description="The field's name.", min_length=1)
     value: str | None = Field(None, description="Text.")

@@ -44,7 +44,7 @@ def first_word(statement: str) -> str:
 
 
 def require_reading(statement: str) -> str:
-    """Return the first word of a statement that reads. Raises StepError for other statements."""
+    """Return a statement's first word. Raises StepError unless it reads, as SELECT and SHOW do."""
     word = first_word(statement)
     if word not in READING:
         raise StepError(

@@ -1,4 +1,4 @@
-"""The charts of a period's figures, for the home page and workflows' pages. This module is pure."""
+"""The charts of a period's figures, for the home page and workflows' pages."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -25,7 +25,7 @@ class Scale:
     logarithmic: bool = False
 
     def at(self, value: float) -> float:
-        """Return the share of the height; 0 or 1 for values outside the scale."""
+        """Return a value's share of the chart's height; 0 or 1 for values outside the scale."""
         if self.logarithmic:
             value = math.log10(max(value, self.low))
             low, high = math.log10(self.low), math.log10(self.high)

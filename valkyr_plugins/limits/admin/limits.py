@@ -20,7 +20,7 @@ from valkyr_plugins.limits.models import SpenderLimit
 
 
 def deletion(kind: LimitKind[Any], question: str) -> AdminOperation:
-    """Return the operation that deletes a limit; it asks `question` and requires a reason."""
+    """Return the operation that deletes a limit; it shows `question` and a field for a reason."""
 
     def apply(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> None:
         kind.delete(pk, actor=actor, reason=data["reason"])
@@ -112,7 +112,7 @@ class LimitAdmin(OperatingAdmin, WritingAdmin):
     def get_form(
         self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
     ) -> Any:
-        """Return the form; only the form of a new limit names the limited user."""
+        """Return the form; only the form of a new limit has a field for the username."""
         kwargs["form"] = self.form_of_new if obj is None else self.form_of_old
         return super().get_form(request, obj, change, **kwargs)
 

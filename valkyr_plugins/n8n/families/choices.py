@@ -228,7 +228,7 @@ def _old_cases(work: NodeWork) -> list[Case]:
 
 
 def _outcome(name: Any, place: int, found: list[Case]) -> str:
-    """Return a name for an output's outcome that no other output uses."""
+    """Return an output's outcome: `name` if that is valid and unused, otherwise a numbered name."""
     text = str(name).strip() if isinstance(name, (str, int, float)) else ""
     taken = {case[1] for case in found} | {"error", FALLBACK, ""}
     sound = text not in taken and len(text) <= MAX_OUTCOME and "{{" not in text

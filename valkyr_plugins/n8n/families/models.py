@@ -223,7 +223,7 @@ def _attached(work: NodeWork) -> Node:
 
 @family("informationExtractor")
 def information(work: NodeWork) -> Made:
-    """Make an `llm.extract` task with the node's schema. Raises Left without a known model."""
+    """Make an `llm.extract` task with the node's schema. Raises Left if the model is unknown."""
     model = _attached(work)
     schema = parsed(work)
     system = work.text(work.get("options.systemPromptTemplate") or "")

@@ -128,7 +128,7 @@ def in_english(tokens: Sequence[ProgramToken], place: int) -> bool:
 
 
 def _known(given: Sequence[ProgramToken], number: int) -> bool:
-    """Return whether a token in the options is a known option or constant."""
+    """Return False for a token in the options that is an unknown option or text, or `...`."""
     token, key = given[number], given[number + 1].text == ":"
     if token.kind == TEXT:
         return token.text.strip("'\"") in _VALUES

@@ -154,7 +154,7 @@ class _Inspection:
         return self.at(place + 1) == ":" and self.at(place - 1) in ("{", ",")
 
     def node(self, place: int, name: str, uses: Uses) -> None:
-        """Record another node that the program reads. Raises Unsupported for a computed name."""
+        """Record another node that the program reads. Raises Unsupported."""
         if name == "$node" and self.at(place + 1) in (".", "?."):
             uses.nodes[self.at(place + 2)] = None
             self.of_node(place + 3)

@@ -128,7 +128,7 @@ def crud(  # noqa: PLR0913 - a row of the table, with its parts by name
     result: str = "",
     ending: str = "",
 ) -> dict[str, ServiceCall]:
-    """Return the calls to get, list and delete an object; with bodies, to create and change it."""
+    """Return the calls to get, list and delete objects; with bodies, to create and change them."""
     single = f"{url}/{{{key}}}{ending}"
     asked = dict(query or {})
     found = {

@@ -73,7 +73,7 @@ def approve(
     description: str = "",
     **options: Any,
 ) -> TracedApproval:
-    """Wait for a person's approval; the code below runs only if the approval is given."""
+    """Wait for a person's approval; by default, the code below runs only if it is given."""
     given = {
         "title": title,
         "description": description or None,

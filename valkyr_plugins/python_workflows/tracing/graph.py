@@ -32,7 +32,7 @@ class TracedTask:
     block: "Block | None" = None
 
     def before(self) -> "set[TracedTask]":
-        """Return all tasks of the same scope that end before this task starts."""
+        """Return the direct and indirect predecessors of this task, which are in the same scope."""
         found: set[TracedTask] = set()
         pending = [edge.source for edge in self.edges]
         while pending:
@@ -150,7 +150,7 @@ class Block:
         return [edge for task in self.segment if task not in followed for edge in task.goes_on()]
 
     def needs_all(self, edges: Sequence[TracedEdge]) -> bool:
-        """Return whether all these edges must be taken, because no two exclude each other."""
+        """Return whether no two of these edges exclude each other, so that all must be taken."""
         if not self.segment:
             return self.joins_all
         return len({edge.source for edge in edges}) == len(edges)

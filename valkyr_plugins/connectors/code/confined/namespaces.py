@@ -1,4 +1,4 @@
-"""Separate processes, network, users and file system, using namespaces(7)."""
+"""Isolate processes, network, users and file system, using namespaces(7)."""
 
 import os
 from pathlib import Path

@@ -72,7 +72,7 @@ def _message(error: BaseException) -> str:
 
 
 def _frames(error: BaseException) -> list[dict[str, Any]]:
-    """Return the frames in the step's code, the innermost last, without frames of libraries."""
+    """Return the innermost MAX_FRAMES frames in the step's code, the innermost last."""
     found: TracebackType | None = error.__traceback__
     own = [frame for frame in traceback.extract_tb(found) if frame.filename == NAME]
     return [

@@ -69,7 +69,7 @@ class Guard:
 
 
 class S3Connection:
-    """An s3fs filesystem and its guard (None for a trusted server without egress rules)."""
+    """An s3fs filesystem and its guard (None for a trusted server without address rules)."""
 
     def __init__(self, endpoint: S3Endpoint, credential: Mapping[str, str] | None) -> None:
         judge(*endpoint.address)

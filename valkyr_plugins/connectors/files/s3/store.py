@@ -29,7 +29,7 @@ PAGE = 1_000
 
 
 class S3Store:
-    """The objects of buckets at one endpoint, accessed with one key."""
+    """The objects of buckets at one endpoint, accessed with one credential or anonymously."""
 
     def __init__(self, where: Where, remaining: Callable[[], float]) -> None:
         endpoint = endpoint_of(where.endpoint, where.region)
