@@ -11,6 +11,7 @@ from uuid import UUID
 
 from executions import payload_store
 from executions.database import connection
+from executions.database.ids import uuid7
 from executions.definition.graph.model import Step
 from executions.definition.graph.places import Place
 from executions.definition.templates import TemplateError
@@ -235,6 +236,7 @@ def stretch(state: SegmentState, unit: Unit) -> None:
                 step, prepared, failure_of(error, seconds_for(step), state.path(step))
             )
             return
+        done.run_id = uuid7()  # before the next run's ID: runs are listed in the order of IDs
         unit.more.append(done)
         state.ended(step, done.result.outcome, done.result.outputs)
 

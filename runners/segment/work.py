@@ -75,7 +75,7 @@ class Done:
     milliseconds: float
     logs: Any = None
     costs: tuple[Cost, ...] = ()
-    run_id: UUID | None = None  # of a run in memory that was already reported
+    run_id: UUID | None = None  # of a run in memory
     cached_from: UUID | None = None  # the run that has this result, if nothing was run
     large: Encoded | None = None  # the output, which is put into object storage next
     stored: bool = False  # `outputs` is a reference to a value in object storage

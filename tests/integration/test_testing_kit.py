@@ -233,6 +233,21 @@ def test_credentials_reach_a_module_and_leave_no_trace(valkyr):
     assert run.outputs("call")["body"] == "it was [secret:bank.token]"
 
 
+def test_runs_are_listed_in_the_order_in_which_they_ran(valkyr):
+    def task(name: str, use: str, **given: str) -> dict:
+        return {"id": name, "use": use, "queue": "io", "with": given}
+
+    tasks = [
+        task("first", "flow.noop"),
+        task("second", "flow.noop") | {"after": "first"},
+        task("third", "http.request", url="https://a.example") | {"after": "second"},
+    ]
+
+    run = valkyr.start({"tasks": tasks}, answers={"third": PAID}).assert_state("SUCCESS")
+
+    run.assert_ran(["first", "second", "third"])
+
+
 def test_a_module_runs_by_itself():
     assert run_module("flow.if", {"condition": True}).outcome == "true"
     assert run_module("flow.approval", {"title": "Well?"}).waits.kind == "approval"

@@ -15,7 +15,7 @@ from uuid import UUID
 from celery import current_task
 from opentelemetry.trace import Link, Span, SpanContext, SpanKind
 
-from executions.public.database import transaction, uuid7
+from executions.public.database import transaction
 from executions.public.definitions import Step
 from executions.public.tracing import parent_of
 from runners.public.models import Run
@@ -183,7 +183,7 @@ def conclude(span: Span, unit: Unit) -> None:
 
 def _tell(state: SegmentState, segment: Span, done: Done) -> None:
     """Make the span of a pure step that has ended in memory; derive its start from its duration."""
-    done.run_id = done.run_id or uuid7()
+    assert done.run_id is not None, "a run in memory has an ID"
     now = spans.now()
     path = done.place.prefix + done.step.path
     span = spans.start(
