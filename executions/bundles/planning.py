@@ -73,7 +73,7 @@ class BundleChange:
 
 @dataclass(slots=True)
 class BundlePlan:
-    """The effects of applying a bundle. `kept` are objects that only `prune` would remove."""
+    """The effects of applying a bundle. `kept` names the objects that only `prune` would remove."""
 
     fingerprint: str = ""
     changes: list[BundleChange] = field(default_factory=list)
