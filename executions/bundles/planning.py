@@ -51,7 +51,7 @@ class Bundle:
 
     @property
     def digest(self) -> str:
-        """Return a digest of everything in the bundle, and of its options."""
+        """Return a digest of the bundle's definitions, resources, checksums and `prune`."""
         wanted = [self.workflows, self.resources, self.checksums, self.prune]
         return sha256_hex(wanted)[:32]
 

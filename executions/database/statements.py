@@ -1,4 +1,4 @@
-"""Run frequent SQL statements, named by their files, prepared and on the raw connection."""
+"""Run frequent SQL statements, named after their files, on the raw connection."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
