@@ -147,7 +147,7 @@ def _made() -> Json:
 
 
 def api_patterns() -> list[URLPattern | URLResolver]:
-    """Return the routes of the operations of all apps and plugins, without a prefix."""
+    """Return the API routes of all apps and plugins, without a prefix."""
     return [route("", include(app.api)) for app in apps_with_api() if app.api]
 
 
