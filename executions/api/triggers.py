@@ -202,7 +202,7 @@ class Secret(Endpoint):
 
     @operation("getTriggerSecret", "Trigger", {200: SecretShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Return the secret; requires the permission `configure`. Each reveal is recorded."""
+        """Return the secret; requires the permission `configure`. Each use is recorded."""
         secret, _ = self.perform(REVEAL_SECRET, triggers(), id, {})
         return Response({"secret": secret})
 

@@ -1,4 +1,4 @@
-"""Reveal unmasked payloads; the audit trail records each reveal and its reason."""
+"""Reveal unmasked payloads; the audit trail records each use and its reason."""
 
 from collections.abc import Mapping
 from typing import Any
