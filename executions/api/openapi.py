@@ -341,7 +341,7 @@ def _problem(status: int) -> Json:
 
 @cache
 def examples() -> Json:
-    """Return recorded requests and responses, keyed by operation; `make examples` writes them."""
+    """Return recorded requests and responses, keyed by operationId; `make examples` writes them."""
     kept: Json = json.loads(EXAMPLES.read_text())
     return kept
 

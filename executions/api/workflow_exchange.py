@@ -86,7 +86,7 @@ class ExportWorkflow(Endpoint):
 
 
 class ImportWorkflow(Endpoint):
-    """The endpoint that creates a workflow from a file, or changes a workflow's draft."""
+    """The endpoint that creates a workflow, or changes a workflow's draft, from a file."""
 
     parser_classes = [YamlText, OldYamlText, JsonText]
 

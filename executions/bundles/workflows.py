@@ -145,7 +145,7 @@ def judged(slug: str, document: dict[str, Any], live: LiveWorkflow | None) -> Wo
 def check(
     verdicts: Sequence[WorkflowVerdict], workspace: Workspace, checksums: Mapping[str, str]
 ) -> None:
-    """Check the changed workflows, and compare all checksums; add the problems to the verdicts."""
+    """Check the changed workflows and the expected checksums; add the problems to the verdicts."""
     changed = [one for one in verdicts if one.action and one.action != "layout"]
     given = [(one.document, one.id) for one in changed]
     for one, found in zip(changed, versioning.check_many(given, workspace.pk), strict=True):
