@@ -147,7 +147,7 @@ def _made() -> Json:
 
 
 def api_patterns() -> list[URLPattern | URLResolver]:
-    """Return the routes of the operations of all apps and plugins, without a prefix."""
+    """Return the API routes of all apps and plugins, without a prefix."""
     return [route("", include(app.api)) for app in apps_with_api() if app.api]
 
 
@@ -207,7 +207,7 @@ def summary(description: str) -> str:
 
 
 def _shorter_names(result: Json) -> Json:
-    """Return the document with `Shape` cut from schemas' names, unless the short name is taken."""
+    """Return `_plainer(result)` without `Shape` in schema names, unless the short name is taken."""
     schemas = result["components"]["schemas"]
     names = {
         name: short
@@ -341,7 +341,7 @@ def _problem(status: int) -> Json:
 
 @cache
 def examples() -> Json:
-    """Return recorded requests and responses by operation ID; `make examples` writes them."""
+    """Return recorded requests and responses, keyed by operationId; `make examples` writes them."""
     kept: Json = json.loads(EXAMPLES.read_text())
     return kept
 
@@ -383,7 +383,7 @@ SWAGGER = {"style_src_attr": ("'unsafe-inline'",), "img_src": ("'self'", "data:"
 
 @method_decorator(own_page(**SWAGGER), "dispatch")
 class Docs(View):
-    """The page of the API reference, with a form for every operation."""
+    """The page of the API reference, with a form for every operation if `VIEWER` is installed."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         """Return the page, or a 401 that asks an anonymous caller to sign in."""

@@ -94,7 +94,7 @@ def position(rows: QuerySet[Any], query: Mapping[str, Any]) -> tuple[KeysetOrder
 
 
 def next_link(request: Request, keyset: KeysetOrder, reached: Any) -> dict[str, str]:
-    """Return the `Link` header of the page after the ID `reached`; {} if `reached` is None."""
+    """Return the `Link` header to the page after the ID `reached`; {} if `reached` is None."""
     return {} if reached is None else link_of(request, keyset.cursor_of(reached))
 
 

@@ -190,7 +190,7 @@ def _of_framework(error: exceptions.APIException) -> JsonResponse:
 
 
 def _is_away(error: BaseException) -> bool:
-    """Return whether the database did not respond, or closed a session that was idle too long."""
+    """Return whether the error means that the database cannot serve requests at the moment."""
     if isinstance(error, InternalError):
         return isinstance(error.__cause__, IdleInTransactionSessionTimeout)
     return isinstance(error, OperationalError | InterfaceError)

@@ -76,7 +76,7 @@ def startable(workflow_id: UUID, user: User) -> tuple[Workflow | None, Member]:
 
 
 def _wanted(workflow_id: UUID, user_id: Any) -> list[BoundStatement]:
-    """Return the queries for the workflow and, if known, for its workspace's limits."""
+    """Return the queries for the workflow and, if its workspace is known, for the limits there."""
     found = [asked("startable", {"id": workflow_id, "user": user_id})]
     if (workspace_id := _guesses.get(workflow_id)) is not None:
         found.append(query_of(workspace_id, user_id).statement)
@@ -90,7 +90,7 @@ class Starting(Endpoint):
     names = "workflowId"  # the address's name for the workflow's id
 
     def likely(self, user_id: Any) -> Sequence[BoundStatement]:
-        """Return the queries for the workflow and, if known, its workspace's limits."""
+        """Return the queries for the workflow and, if its workspace is known, the limits there."""
         return _wanted(self.kwargs[self.names], user_id)
 
     def workflow(self, pk: UUID, action: Action = Action.TRIGGER) -> tuple[Workflow, Powers]:

@@ -86,7 +86,7 @@ class ExportWorkflow(Endpoint):
 
 
 class ImportWorkflow(Endpoint):
-    """The endpoint that creates a workflow, or changes its draft, from a file."""
+    """The endpoint that creates a workflow, or changes a workflow's draft, from a file."""
 
     parser_classes = [YamlText, OldYamlText, JsonText]
 

@@ -67,7 +67,7 @@ def batches(rows: QuerySet[M], size: int = BATCH) -> Iterator[list[M]]:
 
 
 def batch_after(rows: QuerySet[M], last: Any, size: int = BATCH) -> list[M]:
-    """Return the rows after the ID `last`; a batch of fewer than `size` rows is the last batch."""
+    """Return at most `size` rows after the ID `last`; a batch with fewer rows is the last batch."""
     rest = rows if last is None else rows.filter(pk__gt=last)
     return list(rest.order_by("pk")[:size])
 

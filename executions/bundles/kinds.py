@@ -191,7 +191,7 @@ class BundleKind(ABC):
         return {name: item[name] for name, field in self.fields.items() if field.compared}
 
     def mistakes(self, item: Any, path: str) -> list[DefinitionProblem]:
-        """Return the problems of an item's form: unknown, missing and mistyped fields."""
+        """Return the problems of an item's form: unknown, missing and invalid fields."""
         if not isinstance(item, dict):
             return [DefinitionProblem(path, "type", "Expected an object.")]
         found = [

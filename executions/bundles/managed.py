@@ -33,7 +33,7 @@ class GitState:
 
 
 def applied_bundle(workspace: Workspace) -> AppliedBundle | None:
-    """Return the record of the bundle last applied to a workspace, if any."""
+    """Return the workspace's record of applied bundles, if there is one."""
     return AppliedBundle.objects.filter(workspace=workspace).first()
 
 

@@ -51,7 +51,7 @@ class Bundle:
 
     @property
     def digest(self) -> str:
-        """Return a digest of everything in the bundle, and of its options."""
+        """Return a digest of the bundle's definitions, resources, checksums and `prune`."""
         wanted = [self.workflows, self.resources, self.checksums, self.prune]
         return sha256_hex(wanted)[:32]
 
@@ -73,7 +73,7 @@ class BundleChange:
 
 @dataclass(slots=True)
 class BundlePlan:
-    """The effects of applying a bundle. `kept` are objects that only `prune` would remove."""
+    """The effects of applying a bundle. `kept` names the objects that only `prune` would remove."""
 
     fingerprint: str = ""
     changes: list[BundleChange] = field(default_factory=list)

@@ -22,7 +22,7 @@ _MISSING: Any = object()
 
 @dataclass(frozen=True, slots=True)
 class WordedChange:
-    """One line of a plan: a sign (`+`, `-` or `~`) and a sentence."""
+    """One line of a plan: a sign (`+`, `-` or `~`) and the text after it."""
 
     sign: str
     text: str

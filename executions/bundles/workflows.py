@@ -124,7 +124,7 @@ def _live(row: Workflow) -> LiveWorkflow:
 
 
 def version_checksum(definition: Any) -> str:
-    """Return the checksum that a version would have; "" for an invalid definition."""
+    """Return the checksum of a version with this definition; "" for an invalid definition."""
     try:
         return versioning.checksum_of(definition)
     except (TypeError, ValueError, KeyError, AttributeError):
@@ -145,7 +145,7 @@ def judged(slug: str, document: dict[str, Any], live: LiveWorkflow | None) -> Wo
 def check(
     verdicts: Sequence[WorkflowVerdict], workspace: Workspace, checksums: Mapping[str, str]
 ) -> None:
-    """Add to the verdicts the problems of changed workflows, and unexpected checksums."""
+    """Check the changed workflows and the expected checksums; add the problems to the verdicts."""
     changed = [one for one in verdicts if one.action and one.action != "layout"]
     given = [(one.document, one.id) for one in changed]
     for one, found in zip(changed, versioning.check_many(given, workspace.pk), strict=True):

@@ -34,7 +34,7 @@ def addresses() -> Iterator[str]:
 
 
 def _cells() -> list[str]:
-    """Return the addresses of all cells, including the cells that this process does not serve."""
+    """Return all addresses in VALKYR_CELLS, also of cells that this process does not serve."""
     try:
         found = json.loads(os.environ.get("VALKYR_CELLS", "").strip() or "{}")
     except ValueError:  # the settings report it

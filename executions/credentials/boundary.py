@@ -213,7 +213,7 @@ NO_HOSTS = (
 
 
 class CredentialLimits(TypedDict, total=False):
-    """New limits; `create` uses suggestions for omitted limits, and `update` keeps the old ones."""
+    """New limits; the docstrings of `create` and `update` say what happens to omitted limits."""
 
     hosts: Sequence[str] | None
     modules: Sequence[str] | None

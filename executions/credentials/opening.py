@@ -42,7 +42,7 @@ LONGEST_REASON, LONGEST_HOST = 1_000, 300
 
 @dataclass(frozen=True, slots=True, repr=False)
 class OpenedCredential:
-    """The fields of a credential, and its boundary; `use_id` is the record of this use."""
+    """The fields of a credential, and its boundary; `use_id` is the ID of the recorded use."""
 
     fields: dict[str, str]
     boundary: Boundary
@@ -168,12 +168,12 @@ def opened_of(workspace_id: UUID, names: Collection[str]) -> dict[str, OpenedCre
 
 
 def values_of(workspace_id: UUID, names: Collection[str]) -> dict[str, dict[str, str]]:
-    """Return the fields of each credential by name. Raises the errors of `opened_of`."""
+    """Return the fields of each credential, keyed by its name. Raises the errors of `opened_of`."""
     return {name: one.fields for name, one in opened_of(workspace_id, names).items()}
 
 
 def boundaries_of(workspace_id: UUID, names: Collection[str]) -> dict[str, Boundary]:
-    """Return the boundaries of credentials by name, except unknown names."""
+    """Return the boundaries of credentials, keyed by name; unknown names are omitted."""
     if not names:
         return {}
     rows = Credential.objects.filter(workspace_id=workspace_id, name__in=names)

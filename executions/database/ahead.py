@@ -18,7 +18,7 @@ _kept: ContextVar[list[tuple[BoundStatement, Rows]] | None] = ContextVar("ahead"
 
 @contextmanager
 def reading() -> Iterator[None]:
-    """Keep rows that are read ahead until the end of the block, which is one request."""
+    """Until the end of the block, which is one request, keep the rows that are read ahead."""
     token = _kept.set([])
     try:
         yield

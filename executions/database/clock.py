@@ -1,4 +1,4 @@
-"""One clock: every stored time is the database's `clock_timestamp()`."""
+"""One clock: the recorded times of events are the database's `clock_timestamp()`."""
 
 from datetime import datetime, timedelta
 from uuid import UUID

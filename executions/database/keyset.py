@@ -93,7 +93,7 @@ def _to_json(value: Any) -> str | int:
 
 
 def _from_json(field: "Field[Any, Any]", value: Any) -> Any:
-    """Return a JSON value in the column's type. Raises ValueError and ValidationError."""
+    """Return a JSON value in the column's type. Raises ValueError or ValidationError."""
     if type(value) is not (int if isinstance(field, IntegerField) else str):
         raise ValueError(value)
     found = field.to_python(value)

@@ -79,7 +79,7 @@ class AddIndexWhileWritten(AddIndexConcurrently):
                     cursor.execute("SELECT set_config('lock_timeout', %s, false)", [limit])
 
     def database_backwards(self, app_label: str, editor: Any, before: Any, after: Any) -> None:
-        """Drop the index; if the table is partitioned, writers wait until it is dropped."""
+        """Drop the index; writers to a partitioned table must wait until the index is dropped."""
         with editor.connection.cursor() as cursor:
             model = before.apps.get_model(app_label, self.model_name)
             if _partitions(cursor, model) is None:

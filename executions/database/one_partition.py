@@ -36,7 +36,7 @@ _tables: list[PartitionedTable] = []  # at most one
 
 
 def register(table: PartitionedTable) -> None:
-    """Register the table whose partitions statements can name, in place of an earlier table."""
+    """Register a table in which statements can name a partition; it replaces an earlier table."""
     _tables[:] = [table]
 
 

@@ -31,7 +31,7 @@ def direct_url(of: str = "") -> str:
 
 @contextmanager
 def past_the_pooler(of: str) -> Iterator[None]:
-    """Connect this thread directly to a cell's database in the block, if it has a pooler."""
+    """In the block, connect this thread directly to the database of a cell that has a pooler."""
     url, connection = direct_url(of), connections[of]
     if not (cell_of(of) and url):
         yield

@@ -14,7 +14,7 @@ NOT_INSTALLED = "postgres.E005"
 
 
 class _WithoutTheApp:
-    """A mixin that does not require the app, and appears in migrations as Django's own class."""
+    """A mixin for classes that work if `django.contrib.postgres` is not installed."""
 
     def check(self, *args: Any, **named: Any) -> list[CheckMessage]:
         """Run Django's checks, except the check that requires the app."""

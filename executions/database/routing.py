@@ -70,7 +70,7 @@ def first() -> str:
 
 
 def _as_routed() -> str:
-    """Return the alias that the project's routers choose for Valkyr's models, or else `default`."""
+    """Return the alias that the project's routers choose for Valkyr's models, or `default`."""
     ours = [one for one in apps.get_app_configs() if one.name == "executions"]
     for config in ours:
         for one in router.routers:

@@ -36,7 +36,7 @@ _silent: dict[str, float] = {}
 
 @contextmanager
 def request_in(of: str) -> Iterator[None]:
-    """Use the database of that alias in the block, for a whole request."""
+    """Use the database of that alias in the block; its waits have the limit for whole requests."""
     with serving(of), _limited(REQUEST_SECONDS):
         yield
 

@@ -1,4 +1,4 @@
-"""Run frequent SQL statements, named by their files, prepared and on the raw connection."""
+"""Run frequent SQL statements, named after their files, on the raw connection."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -85,7 +85,7 @@ class Statements:
         return next(keys, "")
 
     def _lines(self, file: Path) -> Iterator[str]:
-        """Yield the lines of a file; `parts/<name>.sql` replaces the line `--+ <name>`."""
+        """Yield a file's lines except comments; `parts/<name>.sql` replaces `--+ <name>`."""
         for line in map(str.strip, file.read_text().splitlines()):
             if line.startswith("--+ "):
                 yield from self._lines(self.folder / "parts" / f"{line[4:]}.sql")

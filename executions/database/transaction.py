@@ -26,7 +26,7 @@ _before: list[Callable[[], None]] = []  # at most one, of this process
 
 
 def prepare_with(prepare: Callable[[], None]) -> None:
-    """Call `prepare` before each block begins, for work that must not run while locks are held."""
+    """Register `prepare`, which runs before each block: its work must not run under locks."""
     _before[:] = [prepare]
 
 

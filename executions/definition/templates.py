@@ -275,7 +275,7 @@ class _Compiler:
         return render
 
     def _parts(self, text: str, pointer: Pointer) -> list[str | Expression]:
-        """Return a string's parts, with "" for each invalid part; report the problems."""
+        """Return a string's parts ("" if invalid), or [] if it cannot be split; report problems."""
         parts: list[str | Expression] = []
         try:
             parts += [

@@ -30,7 +30,7 @@ class DefinitionError(Exception):
 
 
 class TextError(Exception):
-    """The text is not valid YAML or JSON; the message says where the error is."""
+    """The text is not valid YAML or JSON; the message says why and, if known, where."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)

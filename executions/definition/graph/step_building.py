@@ -150,7 +150,7 @@ class LazySteps(Sequence[Step]):
         return self._paths[index]
 
     def paths(self) -> Mapping[str, int]:
-        """Return the index of each step by its path, without building a step."""
+        """Return the index of each step, keyed by its path, without building a step."""
         return MappingProxyType({path: index for index, path in enumerate(self._paths)})
 
     def mentioning(self, word: str) -> Iterator[Step]:

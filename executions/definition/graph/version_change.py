@@ -116,7 +116,7 @@ def judge(change: VersionPair, reached: Iterable[ReachedStep]) -> Judgement:
 def _counterpart(
     change: VersionPair, row: ReachedStep, problems: list[str]
 ) -> tuple[Place, Step] | None:
-    """Return the row's place and step in the new version, if any; add reasons to `problems`."""
+    """Return the row's place and step in the new version, if any; add obstacles to `problems`."""
     task, version = task_place(row.path), f"version {change.number}"
     if undoes(row.path):
         return None
@@ -183,7 +183,7 @@ def _continue(
     steps: Sequence[tuple[ReachedStep, Place, Step]],
     problems: list[str],
 ) -> tuple[set[str], set[str]]:
-    """Return the live tasks and those that would start; add reasons to `problems`."""
+    """Return the live tasks and those that would start; add obstacles to `problems`."""
     facts: dict[str, dict[int, StepFact]] = {"": {}}
     places: dict[str, Place] = {"": Place("", change.new)}
     for row, place, step in steps:

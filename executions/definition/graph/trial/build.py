@@ -102,7 +102,7 @@ class _Making:
         return {"tasks": tasks, "edges": [edge for _, edge in self._edges()]}
 
     def places(self) -> dict[tuple[str, int], str]:
-        """Return where the section's tasks and edges are in the requested definition."""
+        """Return where the section's tasks and edges are in the requested definition or pins."""
         tasks = {("tasks", i): key_path(t.pointer) for i, t in enumerate(self._tasks())}
         edges = {("edges", i): key_path(at) for i, (at, _) in enumerate(self._edges())}
         return tasks | edges
