@@ -4,7 +4,7 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -31,7 +31,7 @@ from executions.observability import metric_values
 from runners.models import Approval, Run, Runner
 from runners.models.runner import RESPONDS_WITHIN
 from runners.states import LIVE, RunState
-from runners.workers.queues import queues
+from runners.workers.queues import Queue, queues
 
 # The state of the installation, read from its tables: one or two bounded queries per reading.
 #
@@ -99,7 +99,10 @@ def waiting(now: datetime) -> Iterator[Family]:
     workers = Family(
         "valkyr_workers", f"Workers seen in the last {RESPONDS_WITHIN.seconds} s.", labels=["queue"]
     )
-    for name in _queue_names(Counter({each.name: each.waiting for each in found.values()})):
+    named = _queue_names(Counter({each.name: each.waiting for each in found.values()}))
+    if OTHERS in named:
+        found[OTHERS] = _others([found[name] for name in found.keys() - {*named}], live)
+    for name in named:
         queue = found.get(name)
         oldest = queue.oldest if queue else None
         depth.add_metric([name], queue.waiting if queue else 0)
@@ -186,6 +189,15 @@ def _queue_names(found: Counter[str]) -> list[str]:
     others = [name for name, _ in found.most_common() if name not in known]
     left = [OTHERS] if len(others) > NAMED else []
     return [*sorted(known), *sorted(others[:NAMED]), *left]
+
+
+def _others(left: Sequence[Queue], live: Iterable[Runner]) -> Queue:
+    """Return the sum of the queues that get no series of their own."""
+    names = {each.name for each in left}
+    oldest = min((each.oldest for each in left if each.oldest is not None), default=None)
+    workers = sum(not names.isdisjoint(one.queues) for one in live)
+    capped = any(each.capped for each in left)
+    return Queue(OTHERS, sum(each.waiting for each in left), oldest, workers, capped)
 
 
 def _named(spaces: Counter[UUID]) -> dict[str, int]:

@@ -7,7 +7,7 @@ opened_of(workspace, names)    without a step, and without a record
 
 import json
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -102,10 +102,22 @@ def opened_for(step: UsingStep, names: Collection[str]) -> dict[str, OpenedCrede
         return {row[0]: _used(*row) for row in rows}
     except KeyUnknown:
         # The value was resealed, and its old key retired, between our reading it and opening the
-        # keyset.
-        return _opened(step.workspace_id, names)
+        # keyset. The statement has recorded the uses.
+        uses = {row[0]: row[1] for row in rows}
+        again = _again(step, names, ids)
+        return {name: replace(one, use_id=uses.get(name)) for name, one in again.items()}
     except SealingError as error:
         refuse(step, ids, error.message)
+        raise
+
+
+def _again(
+    step: UsingStep, names: Collection[str], uses: Iterable[UUID]
+) -> dict[str, OpenedCredential]:
+    try:
+        return _opened(step.workspace_id, names)
+    except SealingError as error:
+        refuse(step, uses, error.message)
         raise
 
 

@@ -341,8 +341,8 @@ def _refuse_unchanged(workflow: Workflow, version: WorkflowVersion) -> None:
     latest = WorkflowVersion.objects.filter(pk=workflow.latest_version_id)
     if latest.filter(checksum=version.checksum).exists():
         raise Unchanged(
-            f"Only `ui` changed since the latest version of {workflow.name!r}, so there is "
-            "nothing to publish."
+            f"Nothing has changed since the latest version of {workflow.name!r}, except perhaps "
+            "`ui`, so there is nothing to publish."
         )
 
 

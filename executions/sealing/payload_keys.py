@@ -104,6 +104,7 @@ def opened(key: int) -> OpenedKey:
     found = OpenedKey(row.workspace_id, aes_gcm(material), material)
     with _Opened.lock:
         _Opened.keys[place] = found
+        _Opened.keys.move_to_end(place)
         while len(_Opened.keys) > MOST_KEPT:
             _Opened.keys.popitem(last=False)
     return found

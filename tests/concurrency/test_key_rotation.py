@@ -11,8 +11,10 @@ from django.db import connection, transaction
 
 from executions import credentials
 from executions.access.actor import Actor
-from executions.credentials import key_rotation
-from executions.models import Credential, KeptAnswer, Keyset, Workspace
+from executions.credentials import key_rotation, opening
+from executions.credentials.opening import UsingStep
+from executions.database.ids import uuid7
+from executions.models import Credential, CredentialUse, KeptAnswer, Keyset, Workspace
 from executions.sealing import store, unseal
 from executions.sealing.errors import StillSealing
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
@@ -221,3 +223,27 @@ def test_a_value_read_before_its_key_went_is_read_again(
 
     assert found == {"shop": {"value": "shop: first"}}
     assert len(read) == len(set(read)) == 2
+
+
+def test_the_use_of_a_value_that_was_read_again_can_be_refused(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made(workspace, "shop")
+    read: list[bytes] = []
+
+    def slow(value: bytes, bound_to: str) -> bytes:
+        if not read:
+            turn()
+            store.forget()
+        read.append(bytes(value))
+        return unseal(value, bound_to)
+
+    monkeypatch.setattr("executions.credentials.opening.unseal", slow)
+    step = UsingStep(workspace.pk, uuid7(), uuid7(), uuid7(), "task.main", 1, "http.request")
+    found = opening.opened_for(step, ["shop"])
+
+    use = CredentialUse.objects.get()
+    assert (found["shop"].use_id, use.allowed) == (use.pk, True)
+    opening.refuse(step, [found["shop"].use_id], "outside the boundary")
+    use.refresh_from_db()
+    assert (use.allowed, use.reason) == (False, "outside the boundary")

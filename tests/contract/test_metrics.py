@@ -125,6 +125,22 @@ def test_a_queue_of_the_project_has_series_without_work_and_workers(
     assert found["valkyr_steps", (("queue", "images"), ("state", "PENDING"))] == 0
 
 
+def test_the_queues_without_a_series_of_their_own_are_summed(tier: Tier) -> None:
+    execute_once_in([Workspace.objects.create(slug="s", name="S", tier=tier)])
+    execution = WorkflowExecution.objects.get()
+    for number in range(28):
+        step = f"t{number}.main"
+        admin_rows.run(execution, step, "PENDING", queue=f"q{number % 25}")
+
+    found = samples(scrape().content.decode(), "valkyr_queue_")
+
+    others = (("queue", "(others)"),)
+    assert found["valkyr_queue_depth", others] == 5
+    assert found["valkyr_queue_oldest_seconds", others] > 0
+    depths = [value for (name, _), value in found.items() if name == "valkyr_queue_depth"]
+    assert sum(depths) == 28
+
+
 def test_a_thousand_workspaces_make_twenty_series(
     tier: Tier, django_assert_max_num_queries: Any
 ) -> None:

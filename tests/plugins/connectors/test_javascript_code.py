@@ -11,6 +11,7 @@ from runners.segment.step_context import Context
 from runners.states import ErrorType
 from tests.support.bad_inputs import check_row, rows
 from valkyr_plugins.connectors.code import javascript_code
+from valkyr_plugins.connectors.code.confined import javascript as confined_javascript
 
 GLOBALS = """
 function main() {
@@ -229,3 +230,11 @@ def test_a_template_in_the_code_is_refused() -> None:
 @pytest.mark.parametrize(("module_type", "bad"), rows(types=["javascript.code"]))
 def test_a_bad_input_is_refused(module_type: str, bad: Any, step_context: Context) -> None:
     check_row(module_type, bad, step_context)
+
+
+def test_a_damaged_engine_is_refused_before_any_code_runs(tmp_path):
+    engine = tmp_path / "quickjs.so"
+    engine.write_bytes(b"not a library")
+
+    with pytest.raises(OSError, match=r"quickjs\.so cannot be loaded"):
+        confined_javascript.loaded(str(engine))

@@ -80,13 +80,16 @@ _STACK = re.compile(r"\n\s+at .*", re.DOTALL)
 
 
 def loaded(engine: str) -> Any:
-    """Return QuickJS, loaded from its file. Raises ImportError or OSError."""
+    """Return QuickJS, loaded from its file. Raises OSError."""
     loader = ExtensionFileLoader(NAME, engine)
     spec = spec_from_loader(NAME, loader)
     if spec is None:
         raise OSError(0, f"{engine} cannot be loaded")
-    module = module_from_spec(spec)
-    loader.exec_module(module)
+    try:
+        module = module_from_spec(spec)
+        loader.exec_module(module)
+    except ImportError as error:  # a damaged file, or one for another Python
+        raise OSError(0, f"{engine} cannot be loaded: {error}") from error
     return module
 
 
