@@ -288,7 +288,7 @@ def _join(gathered: dict[str, Family], family: Family, of: str) -> None:
 
 
 def _readings() -> list[Family]:
-    """Return the readings of this context's database, and whether each reading succeeded."""
+    """Return the readings of this context's database, their duration, and which ones succeeded."""
     began = time.monotonic()
     taken = Family("valkyr_reading_up", "Whether a reading succeeded: 1 or 0.", labels=["reading"])
     families: list[Family] = []

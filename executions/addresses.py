@@ -99,7 +99,7 @@ def page(model: str, pk: Any = None, **query: Any) -> str:
 
 
 def shown_page(path: str) -> str:
-    """Return the address, for this request's client, of a path that `page` made.
+    """Return the address of a path that `page` made, as this request's client sees it.
 
     Returns "" in a project without an admin.
     """

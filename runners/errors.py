@@ -1,4 +1,4 @@
-"""Errors that make a worker stop work on a segment; the rows of runs record failed steps."""
+"""Errors that workers raise for a segment: a lost lease, and a failed step for Flower."""
 
 
 class LeaseLost(Exception):

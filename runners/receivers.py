@@ -31,7 +31,10 @@ from runners.waits.events import announce
 
 @begin.provide
 def begin_admitted(executions: Sequence[Admitted]) -> None:
-    """Resume the executions that were reopened, and end new executions that have no tasks."""
+    """Wake executions that already have runs, and end new executions that have no tasks.
+
+    Forks and reopened executions already have runs.
+    """
     for item in executions:
         if not item.fresh:
             plan_execution.wake(item.execution_id)

@@ -365,7 +365,7 @@ def _administers(request: HttpRequest) -> bool:
 
 
 def _is_administration(request: HttpRequest) -> bool:
-    """Return whether the page is *Administration*, or is or belongs to a list with a card there."""
+    """Return whether the page is *Administration*, or a page of a list that has a card there."""
     lists = (place for _, places in ADMINISTRATION for place in places if place.model)
     found = (str(place.link) for place in lists if place.installed)
     return request.path.startswith((reverse(f"admin:{ADMINISTRATION_NAME}"), *found))

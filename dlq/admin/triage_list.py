@@ -48,7 +48,7 @@ class View:
 
 
 class SavedViews(ScopedAdmin):
-    """Saved views of a list, which users save, select and delete. Each user has their own views."""
+    """The admin of a list. Users can save, select and delete views of it, each user their own."""
 
     @property
     def page_name(self) -> str:

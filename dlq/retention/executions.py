@@ -79,7 +79,7 @@ class PruningPosition:
 class LettersGone:
     """Dead letters that count as deleted, because pruning deletes dead letters before executions.
 
-    They expired by `expired` or were resolved before `resolved`, and are not in `held`.
+    They expired before or at `expired`, or were resolved before `resolved`, and are not in `held`.
     """
 
     expired: datetime | None = None

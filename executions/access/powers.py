@@ -227,7 +227,7 @@ def role_in(user: User, workspace_id: UUID) -> str | None:
 
 
 def _granted(user: User, workflow_id: UUID) -> set[str]:
-    """Return codes of the object permissions on a workflow for the user and the user's groups.
+    """Return the object permissions on a workflow that the user and the user's groups have.
 
     Uses one query, or two if accounts are in another database.
     """

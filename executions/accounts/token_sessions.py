@@ -57,7 +57,7 @@ class SessionRefresh(RefreshToken):
 
     @classmethod
     def of(cls, user: Any) -> "SessionRefresh":
-        """Return a refresh token of an account, bound to the account's current password."""
+        """Return a refresh token for an account, bound to the account's current password."""
         token = cls()
         token[api_settings.USER_ID_CLAIM] = str(user.pk)
         token[OF_PASSWORD] = get_md5_hash_password(user.password)

@@ -26,7 +26,7 @@ Respond = Callable[[HttpRequest], HttpResponseBase]
 
 
 class CellRouting:
-    """Middleware of web processes for installations with cells; a process of one cell omits it."""
+    """Middleware of web processes for installations with cells; processes of one cell omit it."""
 
     def __init__(self, get_response: Respond) -> None:
         """Wrap `get_response`.

@@ -87,7 +87,7 @@ class PublishWorkflow(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Publish the draft as a new version; 409 if only `ui` differs from the latest version.
+        """Publish the draft as a new version; 409 if nothing, or only `ui`, has changed.
 
         With `version`, publish an earlier version again. The draft stays as it is.
         """

@@ -58,7 +58,7 @@ class Bundle:
 
 @dataclass(frozen=True, slots=True)
 class BundleChange:
-    """One object that applying the bundle changes.
+    """One object that changes when the bundle is applied.
 
     `version` is the number of a workflow's latest version before the change; None if there is none.
     """

@@ -12,8 +12,8 @@ MAX_TEXT = 300
 class Reason:
     """The explanation of the state of an execution or a step.
 
-    `since` is the time when the state began, and `until` is the time of an automatic change, such
-    as a retry or a timeout; None if unknown.
+    `since` is the time when the state began, or None if unknown. `until` is the time of an
+    automatic change, such as a retry or a timeout; None if none is due or known.
     """
 
     code: str

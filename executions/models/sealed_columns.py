@@ -62,7 +62,7 @@ class SealedColumnMixin(Column):
         return ports.seal_payload(model_instance, self.attname, self.form, value)
 
     def deconstruct(self) -> Any:
-        """Return the plain field: the sealing does not change the column."""
+        """Return the plain field: sealing does not change the column."""
         name, _, args, kwargs = super().deconstruct()
         return name, f"django.db.models.{PLAIN.get(self.form, 'JSONField')}", args, kwargs
 

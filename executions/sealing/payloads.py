@@ -66,7 +66,7 @@ def seal_text(text: str, where: str, key: int | None) -> str:
 
 
 def seal_each(text: str, where: str, key: int | None, names: Container[str] | None = None) -> str:
-    """Return a JSON object's text; with a key, its values (or only those of `names`) are sealed."""
+    """Return a JSON object's text; with a `key`, its values (or those of `names`) are sealed."""
     if key is None:
         return text
     parts = (

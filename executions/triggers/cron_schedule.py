@@ -148,7 +148,7 @@ SKIP, QUEUE, CANCEL_PREVIOUS = "skip", "queue", "cancelPrevious"
 
 @dataclass(frozen=True, slots=True)
 class CronRule:
-    """The settings of a CRON trigger, including changes in beat's admin.
+    """The settings of a CRON trigger, including changes made in beat's admin.
 
     `overlap` is skip, queue, cancelPrevious or allow.
     """

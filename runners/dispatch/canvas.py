@@ -52,8 +52,8 @@ COUNTED = 5
 class Parcel:
     """Ready work of one execution.
 
-    `others` are further executions of the same version whose segment with the same path is in the
-    same message. The canvas is then a single segment.
+    `others` are further executions of the same version. The message also contains their segments,
+    which have the same path. The canvas is then a single segment.
     """
 
     execution_id: UUID

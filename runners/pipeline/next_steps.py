@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SegmentLimits:
-    """The limits of one worker's segment. Beyond them, other workers get the rest."""
+    """The limits of one worker's segment. Other workers get the steps beyond them."""
 
     steps: int  # with effects
     seconds: float  # the sum of their time limits

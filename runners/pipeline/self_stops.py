@@ -35,7 +35,7 @@ def spare_others() -> None:
 
 
 class LeaseGuard:
-    """Checks the leases of one process, and stops steps in time."""
+    """Checks the leases of one process, and stops steps before their leases end."""
 
     def __init__(self, active: Callable[[], list[ActiveRun]]) -> None:
         """Store `active`, a function that returns the current steps without taking a lock."""

@@ -1,4 +1,4 @@
-"""Suspend a run until the event for which it waits."""
+"""Suspend a run that waits, for example for a timer, a callback, an approval or an event."""
 
 from functools import partial
 
@@ -69,7 +69,8 @@ def _logs(state: SegmentState, work: Work, unit: Unit) -> str | None:
 def _heard(state: SegmentState, work: Work, wait: Wait) -> bool:
     """Hand an early callback to the run; return whether a callback had arrived.
 
-    For an event, the events that arrived in the meantime are looked up after the commit.
+    If the run waits for an event, events that arrived in the meantime are looked up after the
+    commit.
     """
     if wait.kind is WaitKind.EVENT:
         transaction.on_commit(partial(catch_up, work.run_id), robust=True)

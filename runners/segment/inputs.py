@@ -46,8 +46,9 @@ def prepare(
     """Render a step's `with`, and return the prepared inputs.
 
     `overrides` are the values that a requeue stored: `inputs`, merged into the rendered inputs
-    (nested keys too), and `salt`, which changes the key. Raises TemplateError, PayloadError,
-    PayloadStoreUnavailable, and TemplateTimeout if rendering alone uses up the step's time limit.
+    (nested keys too), and `salt`, which changes the idempotency key. Raises TemplateError,
+    PayloadError, PayloadStoreUnavailable, and TemplateTimeout if rendering alone uses up the step's
+    time limit.
     """
     began = time.monotonic()
     value = step.config.render(data.scope(step, attempt), budget_of(step, began))

@@ -99,7 +99,8 @@ class ExecutionPack(Pack[UUID], Generic[State]):
     """Executions of one version whose segments of the same path are in one message.
 
     `seen` contains the state and live run of each execution that can be claimed, from one query.
-    `claimed` is the execution whose run the previous record claimed.
+    `claimed` is an execution whose run was claimed when the previous execution's result was
+    recorded.
     """
 
     segment: SegmentLink

@@ -29,7 +29,7 @@ _SEPARATOR = "."
 
 
 def callback_url_of(execution_id: UUID, step_path: str) -> str:
-    """Return the public URL with which an external system resumes a step."""
+    """Return the public URL that an external system calls to resume a step."""
     token = _signer().sign_object([execution_id.hex, step_path])
     return addresses.public(f"{addresses.CALLBACKS}{token}")
 

@@ -105,7 +105,7 @@ def advance(ids: Sequence[UUID], span: timedelta) -> None:
 
 
 def until_next(ids: Sequence[UUID]) -> timedelta | None:
-    """Return the time until these executions' next timer, retry or deadline, or None."""
+    """Return the time until these executions' next timer, retry or deadline; None without one."""
     runs = Run.objects.filter(execution_id__in=ids)
     retries = runs.filter(state=RunState.PENDING, retry_after__gt=Now())
     timers = runs.filter(state=RunState.WAITING, due_at__isnull=False)

@@ -1,7 +1,7 @@
 """Write a file of the archive locally, copy it to the storage, read it back, and commit its index.
 
 A process that is killed before the commit leaves the row of an unfinished file. The next archiving
-removes the row and any part of the file. Retention waits for the commit.
+turn removes the row and any part of the file. Retention waits for the commit.
 """
 
 from collections import Counter, defaultdict

@@ -98,7 +98,7 @@ def started_on(version: Any) -> QuerySet[WorkflowExecution]:
 
 @dataclass(slots=True)
 class SettlingTurn:
-    """The number of settled executions, and whether more executions are waiting."""
+    """The number of processed executions, and whether more executions are waiting."""
 
     settled: int = 0
     more: bool = False

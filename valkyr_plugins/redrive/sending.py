@@ -54,7 +54,7 @@ NOT_NEWEST = "The step has run again since, or the run was rolled back."
 
 @dataclass(slots=True)
 class Batch:
-    """The result of a batch; `last` is the ID of the last item handled, or None."""
+    """The result of a batch; `last` is the ID of the last item taken from the queue, or None."""
 
     sent: int = 0
     skipped: int = 0

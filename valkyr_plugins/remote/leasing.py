@@ -224,8 +224,9 @@ def _lease(
 ) -> tuple[list[Leased], list[tuple[_Ready, Wait | Exception]]]:
     """Lease runs; return them, and each run that did not pass its gates, with the gates' answer.
 
-    Runs that are locked or no longer reserved are in neither list. Uses one transaction: a run
-    becomes visible as leased together with its gates' permits.
+    Runs that are no longer reserved are in neither list, nor are runs of executions that are not
+    running or are locked. Uses one transaction: a run becomes visible as leased together with its
+    gates' permits.
     """
     passed: list[tuple[_Ready, LeasePassage]] = []
     refused: list[tuple[_Ready, Wait | Exception]] = []

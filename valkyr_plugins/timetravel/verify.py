@@ -299,7 +299,7 @@ def _disagreements(
 
 
 def _end(past: _Past, found: Verification) -> None:
-    """Compare the variables and the output of a successful execution."""
+    """Compare a successful execution's variables and output with the replayed ones."""
     execution, graph = past.execution, past.version.graph
     variables = past.variables.states[-1]
     found.compare("", "variables", execution.context_data, variables)

@@ -204,7 +204,10 @@ class Postgres:
         return ours and len(lines) > STATUS_LINE and lines[STATUS_LINE].strip() in ANSWERING
 
     def _launch_again(self, deadline: float) -> None:
-        """Start again if the port or data is in use before the deadline; else raise ServerError."""
+        """Start the server again if its port or data is still in use.
+
+        Raises ServerError after the deadline, or for another failure.
+        """
         lines = self._place.last_lines()
         passing = ("Address already in use", "still in use", "already exists")
         if time.monotonic() > deadline or not any(words in lines for words in passing):

@@ -1,9 +1,9 @@
-"""The process that forks the others: `python -m valkyr_project.image.launcher FD`.
+"""The launcher, which forks the other processes: `python -m valkyr_project.image.launcher FD`.
 
-A request arrives through the socket FD. It consists of JSON with `command` (the arguments of
-`python -m`) and `environment` (variables to add), and of two file descriptors: for the process's
-output, and for its pid and exit code. The process runs in a separate session and ends with the
-launcher; the launcher ends with its client.
+Each request arrives through the socket FD, and starts one process. It consists of JSON with
+`command` (the arguments of `python -m`) and `environment` (variables to add), and of two file
+descriptors: for the new process's output, and for its pid and exit code. The new process runs in a
+separate session, and ends with the launcher; the launcher ends with its client.
 """
 
 import gc

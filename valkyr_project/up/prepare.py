@@ -38,7 +38,7 @@ def prepare(image: ProcessImage, environment: Mapping[str, str]) -> str:
 
 
 def tables() -> None:
-    """Migrate the tables if necessary, then run `ensure_admin`, which prints its result."""
+    """Migrate the tables or install row-level security if necessary, then run `ensure_admin`."""
     from django.core.management import call_command
     from django.db.migrations.executor import MigrationExecutor
 

@@ -135,7 +135,7 @@ class MapTurns:
         return max(0, self.wide - len(self.open))
 
     def handed_out(self, count: int) -> tuple["MapTurns", tuple[int, ...]]:
-        """Start up to `count` more items; return the state and these items.
+        """Start up to `count` more items; return the new state and these items.
 
         No items start after a failure.
         """

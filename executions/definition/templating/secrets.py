@@ -143,7 +143,7 @@ def places(
 def fill(found: Sequence[Place], value: Any, values: Values) -> Any:
     """Return `value` with secrets in their places, without rendering or changing `value`.
 
-    Raises ValueError if a place does not have its expected reference.
+    Raises ValueError if an expected reference is not in its place.
     """
     for pointer, here in found:
         text = at(value, tuple(pointer))

@@ -105,7 +105,7 @@ def join(budget: RenderBudget, items: Any, separator: Any = "", attribute: None 
 
 
 def replace(budget: RenderBudget, text: str, old: str, new: str, count: int | None = None) -> str:
-    """Apply the filter `replace`; the occurrences are counted first, with the same search."""
+    """Apply the filter `replace`; occurrences are counted first, as `str.replace` finds them."""
     text, old, new = (as_text(budget, value) for value in (text, old, new))
     budget.spend(2 * (scan(text) + scan(old)))
     found = text.count(old)

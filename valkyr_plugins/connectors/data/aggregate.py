@@ -154,9 +154,10 @@ class AggregateOutputs(ModuleOutputs):
 class Aggregate(PureModule):
     """Groups rows by fields and computes counts, sums, averages, extremes and lists.
 
-    In sums and averages, numeric texts (as in CSV files) count as numbers; other values fail the
-    step. Extremes compare numbers if all values are numeric, otherwise texts. Sums are calculated
-    with 60 digits. To combine the results of batches, add up their sums and counts with `sum`.
+    In sums and averages, numeric texts (as in CSV files) count as numbers; other values, except
+    null and empty text, fail the step. Extremes compare numbers if all values are numeric, and
+    texts if none is. Sums are calculated with 60 digits. To combine the results of batches, add up
+    their sums and counts with `sum`.
     """
 
     type = "data.aggregate"

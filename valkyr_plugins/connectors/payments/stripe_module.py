@@ -1,4 +1,4 @@
-"""Common parts of Stripe's modules: a base class, fields for money and IDs, the API's address."""
+"""Common parts of Stripe's modules: a base class, types for money and IDs, the API's address."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, TypeVar

@@ -300,7 +300,7 @@ def _partners(found: list[ProgramToken]) -> dict[int, int]:
 
 
 def _opened(space: str) -> str:
-    """Return the space or comments between two tokens, with `{{`, `{%` and `{#` broken up."""
+    """Return the white space or comments between tokens, with `{{`, `{%` and `{#` broken up."""
     return re.sub(r"\{(?=[{%#])", "{ ", space)
 
 

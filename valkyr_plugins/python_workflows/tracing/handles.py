@@ -255,7 +255,7 @@ def unary(symbol: str, level: int, value: Any) -> ValueHandle:
 
 
 def binary(left: Any, symbol: str, right: Any, level: int) -> ValueHandle:
-    """Return `left symbol right`; comparing an outcome with a string also makes a branch."""
+    """Return `left symbol right`; for `outcome == string`, the result is also a branch."""
     writer = _Writer()
     # Comparisons are not associative; the others are left-associative, and `and`, `+` and `*` both.
     least = level + 1 if level in (COMPARE, POWER) else level

@@ -105,7 +105,7 @@ KEY = "workflow"
 
 
 def subworkflow_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
-    """Yield a problem for each literal slug of a sub-workflow that is invalid.
+    """Yield a problem for each invalid literal slug of a sub-workflow.
 
     When the step runs, it checks that the workflow exists.
     """
