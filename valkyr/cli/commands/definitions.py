@@ -1,7 +1,6 @@
 """Commands that check, publish, export and list workflows, and print their JSON Schema."""
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -173,16 +172,16 @@ def publish(
         output.value(told)
 
 
-def _publish(api: ApiClient, pk: str, how: Mapping[str, Any] | None) -> Mapping[str, Any]:
+def _publish(api: ApiClient, pk: str, how: dict[str, Any] | None) -> dict[str, Any]:
     """Publish the draft, or start a canary; return the version, or `unchanged` without one."""
+    verb, body = ("publish", {}) if how is None else ("canary", how)
     try:
-        if how is not None:
-            return api.post(f"/v1/Workflow/{pk}/canary", how)
-        return {"unchanged": False} | api.post(f"/v1/Workflow/{pk}/publish", {})
+        version: dict[str, Any] = api.post(f"/v1/Workflow/{pk}/{verb}", body)
     except CliError as error:
         if how is not None or error.problem.get("code") != "unchanged":
             raise
         return {"unchanged": True}
+    return version | {"unchanged": False}
 
 
 @click.command(cls=ApiCommand)
