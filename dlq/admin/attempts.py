@@ -212,9 +212,14 @@ def logs_section(run: Run, *, shown: bool) -> PageSection:
         return hidden_section(gettext("Logs of the run"))
     entries = run.logs if isinstance(run.logs, list) else []
     rows = [_log(run.started_at or run.queued_at, entry) for entry in entries[:SHOWN]]
+    rest = len(entries) - SHOWN
     more = (
-        gettext("{count} more are on the run's page.").format(count=len(entries) - SHOWN)
-        if len(entries) > SHOWN
+        ngettext(
+            "{count} more log message is on the run's page.",
+            "{count} more log messages are on the run's page.",
+            rest,
+        ).format(count=rest)
+        if rest > 0
         else ""
     )
     return PageSection(

@@ -62,11 +62,6 @@ def placed(failing: Failing) -> Placed:
         fingerprint, part_of, split_on = part, fingerprint, label(known.split_by, value)
 
 
-def group_of(failing: Failing) -> UUID:
-    """Return the ID of the failure's group; create the group if it is new."""
-    return placed(failing).group_id
-
-
 def part_fingerprint(fingerprint: str, by: str, value: str) -> str:
     """Return the fingerprint of a part: the failures whose facet `by` has this value."""
     return hashlib.sha256(f"{fingerprint}\n{by}\n{value}".encode()).hexdigest()

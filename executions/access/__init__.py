@@ -27,7 +27,6 @@ from executions.access.powers import (
     User,
     powers_on,
     reach_of,
-    role_in,
     roles_with,
 )
 from executions.access.scoping import (
@@ -66,7 +65,6 @@ __all__ = [
     "powers_on_row",
     "reach_of",
     "require",
-    "role_in",
     "roles_with",
     "visible",
     "workspace_for",

@@ -221,11 +221,6 @@ def _member(user: User, workspace_id: UUID) -> Member:
     return (found[0], found[1]) if found else NO_MEMBER
 
 
-def role_in(user: User, workspace_id: UUID) -> str | None:
-    """Return the user's role in one workspace; None if there is none. Uses at most one query."""
-    return powers_on(user, workspace_id).role
-
-
 def _granted(user: User, workflow_id: UUID) -> set[str]:
     """Return the object permissions on a workflow that the user and the user's groups have.
 

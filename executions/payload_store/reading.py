@@ -24,7 +24,6 @@ from executions.payload_store.references import content_stem, facts, is_content
 from executions.payload_store.writing import file_name
 from executions.payloads import MAX_BYTES, STORED, is_reference, references_in, trusted
 from executions.sealing import SealBroken, frames
-from executions.sealing.payloads import open_bytes
 
 # A file up to this size is read by one request.
 SMALL = 4 * CHUNK
@@ -51,7 +50,7 @@ def opened(workspace_id: UUID, reference: dict[str, Any]) -> Iterator[BinaryIO]:
     _, digest, size, key = found
     name = _name_of(workspace_id, found, reference)
     with _source(name, size) as source:
-        content = _unsealed(source, name, size, key, workspace_id) if key else source
+        content: Any = frames.SealedFile(source, name, key, workspace_id, size) if key else source
         checked: Any = DigestedFile(content, name, digest, size)
         yield BufferedReader(checked, CHUNK // 4)
 
@@ -104,15 +103,6 @@ def _source(name: str, size: int) -> Iterator[BinaryIO]:
         return
     with files.opened(name) as file:
         yield file
-
-
-def _unsealed(source: BinaryIO, name: str, size: int, key: int, workspace_id: UUID) -> Any:
-    framed = frames.is_framed(source.read(len(frames.MAGIC)))
-    source.seek(0)
-    if framed:
-        return frames.SealedFile(source, name, key, workspace_id, size)
-    # Files of earlier versions are one ciphertext.
-    return BytesIO(open_bytes(source.read(-1), name, key, workspace_id))
 
 
 def check_size(size: int, most: int | None = None) -> None:

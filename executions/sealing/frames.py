@@ -41,16 +41,6 @@ def seal(parts: Iterable[bytes], where: str, key: int) -> Iterator[bytes]:
         yield aead.encrypt(frame, bound + NUMBER.pack(number, last))
 
 
-def is_framed(beginning: bytes) -> bool:
-    """Return whether a file that begins with these bytes is sealed in frames, in any version."""
-    return beginning.startswith(MAGIC)
-
-
-def sealed_size(size: int) -> int:
-    """Return the size, in bytes, of the sealed file for `size` bytes of content."""
-    return HEADER.size + size + max(1, -(-size // FRAME)) * OVERHEAD
-
-
 class SealedFile(SeekableReader):
     """Reads the content of a sealed file at any position; only one frame is in memory.
 

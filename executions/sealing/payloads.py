@@ -86,28 +86,6 @@ def seal_lines(text: str, where: str, key: int | None) -> str:
     return text if key is None else f"[{seal_json(text, where, key)}]"
 
 
-def seal_bytes(data: bytes, where: str, key: int) -> bytes:
-    """Return the sealed bytes for a file in object storage; opening them requires the key's ID."""
-    found = payload_keys.opened(key)
-    return bytes(found.aead.encrypt(data, _bound(found.workspace_id, where)))
-
-
-def open_bytes(data: bytes, where: str, key: int, workspace_id: UUID) -> bytes:
-    """Return the bytes that `seal_bytes` sealed in this workspace. Raises SealBroken."""
-    import tink
-
-    found = payload_keys.opened(key)
-    try:
-        if found.workspace_id == workspace_id:
-            return bytes(found.aead.decrypt(data, _bound(workspace_id, where)))
-    except tink.TinkError:
-        pass
-    raise SealBroken(
-        f"The sealed value of {where} cannot be opened: it was changed, or belongs to another "
-        "workspace."
-    )
-
-
 def open_json(value: Any, where: str) -> Any:
     """Return a JSON column's value, opened if it is an envelope. Raises SealBroken.
 

@@ -20,12 +20,10 @@ from executions.payload_store import (
     StoredValueBroken,
     collecting,
     files,
-    reading,
     writing,
 )
 from executions.payloads import STORED
 from executions.sealing import payload_keys
-from executions.sealing.payloads import seal_bytes
 from runners.models import Run
 from runners.testing.harness import Valkyr
 from tests.support.payload_store import TEXT, answer, use_store
@@ -308,16 +306,6 @@ def test_a_damaged_value_ends_its_download_early(valkyr, store, django_user_mode
     with pytest.raises(StoredValueBroken, match="differs from its digest"):
         sent.extend(found.streaming_content)
     assert sum(map(len, sent)) < first.outputs["bytes"]
-
-
-def test_a_value_that_an_earlier_version_sealed_is_read(valkyr, store):
-    key = payload_keys.make(valkyr.workspace.pk)
-    found = encoded()
-    row = writing.note(valkyr.workspace.pk, valkyr.workspace.pk, found, key)
-    name = writing.file_name(valkyr.workspace.pk, row.digest, row.pk)
-    files.write(name, seal_bytes(b"".join(found.parts()), name, key))
-
-    assert reading.load(valkyr.workspace.pk, writing.refer(row, TEXT)) == TEXT
 
 
 def test_a_member_without_view_payloads_downloads_nothing(valkyr, store, django_user_model):

@@ -18,7 +18,7 @@ from django_celery_beat.models import (
     SolarSchedule,
 )
 
-from dlq.groups.find_group import Failing, group_of
+from dlq.groups.find_group import Failing, placed
 from dlq.models import DeadLetterEntry
 from executions import credentials
 from executions.access.actor import Actor
@@ -130,7 +130,7 @@ def run(of: WorkflowExecution, step: str = "charge.main", state: str = "DLQ", **
 def dead_letter(of: Run, **values: Any) -> DeadLetterEntry:
     """Create the dead letter of a dead run."""
     ended = of.execution
-    group_id = group_of(
+    group_id = placed(
         Failing(
             workspace_id=ended.workspace_id,
             workflow_id=ended.workflow_id,
@@ -142,7 +142,7 @@ def dead_letter(of: Run, **values: Any) -> DeadLetterEntry:
             sample=of.error,
             version_number=1,
         )
-    )
+    ).group_id
     values.setdefault("fingerprint", "f" * 64)
     return DeadLetterEntry.objects.create(
         workspace_id=ended.workspace_id,

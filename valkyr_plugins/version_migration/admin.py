@@ -305,7 +305,8 @@ class ExecutionMigrationAdmin(OperatingAdmin, FactAdmin):
 
 def _groups(migration: ExecutionMigration) -> PageSection:
     def row(group: MigrationGroup) -> list[Any]:
-        at = ", ".join(group.at) or gettext("the beginning")
+        moves = group.verdict == GroupVerdict.MOVES
+        at = ", ".join(group.at) or (gettext("the beginning") if moves else marks.EMPTY)
         starts = ", ".join(group.starts)
         also = gettext("; starts {steps} immediately").format(steps=starts) if starts else ""
         return [

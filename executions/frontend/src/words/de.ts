@@ -510,7 +510,7 @@ export const de = {
   "inspector.about": "Info",
   "inspector.partsOfTheTask": "Teile der Aufgabe",
   "inspector.aContainerHasNoUndoGive":
-    "Ein Container hat keine Rücknahme. Fügen Sie den Aufgaben seines Rumpfs Rücknahmen hinzu. Jede läuft für jeden erfolgreichen Durchlauf.",
+    "Ein Container hat keine Rücknahme. Fügen Sie den Aufgaben seines Rumpfs Rücknahmen hinzu. Jede läuft einmal für jeden Durchlauf, in dem ihre Aufgabe erfolgreich war.",
   "inspector.itRunsWhenTheExecutionFails":
     "Die Rücknahme läuft, wenn die Ausführung fehlschlägt, ihr Zeitlimit überschreitet oder abgebrochen wird, nachdem diese Aufgabe erfolgreich war. Die zuletzt erfolgreiche Aufgabe wird zuerst zurückgenommen.",
   "inspector.undoneBy": "Zurückgenommen durch {title}",
@@ -1207,7 +1207,7 @@ export const de = {
   "transfer.chooseOrPasteAWorkflowFirst":
     "Wählen Sie zuerst einen Workflow, oder fügen Sie einen ein.",
   "transfer.theNameStaysTasksConnectionsTriggers":
-    "Der Name bleibt. Aufgaben, Kanten, Auslöser und Einstellungen kommen aus der Datei. Sie können den Import mit Ctrl+Z rückgängig machen.",
+    "Der Name bleibt. Der übrige Entwurf wird durch den Inhalt der Datei ersetzt. Sie können den Import mit Ctrl+Z rückgängig machen.",
   "transfer.isBeingRead": "{file} wird gelesen…",
   "transfer.isFromN8n": {
     one: "{file} ist ein n8n-Export mit {count} Knoten.",

@@ -496,7 +496,7 @@ export const en = {
   "inspector.about": "About",
   "inspector.partsOfTheTask": "Parts of the task",
   "inspector.aContainerHasNoUndoGive":
-    "A container has no undo step. Add undo steps to the tasks in its body. Each undo step runs once for each successful iteration.",
+    "A container has no undo step. Add undo steps to the tasks in its body. An undo step runs once for each iteration in which its task succeeded.",
   "inspector.itRunsWhenTheExecutionFails":
     "The undo step runs if the execution fails, times out or is cancelled after this task succeeded. The last successful task is undone first.",
   "inspector.undoneBy": "Undone by {title}",
@@ -1169,7 +1169,7 @@ export const en = {
   "transfer.replaceTheDraft": "Replace the draft",
   "transfer.chooseOrPasteAWorkflowFirst": "Choose or paste a workflow first.",
   "transfer.theNameStaysTasksConnectionsTriggers":
-    "The name does not change. Tasks, edges, triggers and settings come from the file. You can undo the import with Ctrl+Z.",
+    "The name does not change. The rest of the draft is replaced by the file's content. You can undo the import with Ctrl+Z.",
   "transfer.isBeingRead": "Reading {file}…",
   "transfer.isFromN8n": {
     one: "{file} is an n8n export with {count} node.",

@@ -502,7 +502,7 @@ export const es = {
   "inspector.about": "Acerca de",
   "inspector.partsOfTheTask": "Partes de la tarea",
   "inspector.aContainerHasNoUndoGive":
-    "Un contenedor no tiene paso de deshacer. Añada pasos de deshacer a las tareas de su cuerpo. Cada uno se ejecuta por cada iteración con éxito.",
+    "Un contenedor no tiene paso de deshacer. Añada pasos de deshacer a las tareas de su cuerpo. Cada uno se ejecuta una vez por cada iteración en la que su tarea tuvo éxito.",
   "inspector.itRunsWhenTheExecutionFails":
     "El paso de deshacer se ejecuta cuando la ejecución falla, agota su tiempo o se cancela después de que esta tarea tuviera éxito. La última tarea con éxito se deshace primero.",
   "inspector.undoneBy": "Se deshace con {title}",
@@ -1191,7 +1191,7 @@ export const es = {
   "transfer.replaceTheDraft": "Sustituir el borrador",
   "transfer.chooseOrPasteAWorkflowFirst": "Elija o pegue primero un flujo.",
   "transfer.theNameStaysTasksConnectionsTriggers":
-    "El nombre se mantiene. Las tareas, aristas, disparadores y ajustes vienen del archivo. Puede deshacer la importación con Ctrl+Z.",
+    "El nombre se mantiene. El resto del borrador se sustituye por el contenido del archivo. Puede deshacer la importación con Ctrl+Z.",
   "transfer.isBeingRead": "{file}: leyendo…",
   "transfer.isFromN8n": {
     one: "{file} es una exportación de n8n con {count} nodo.",
