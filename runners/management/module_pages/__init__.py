@@ -118,7 +118,8 @@ class Common:
 
         Of several inputs with one name, only the most frequent is common. Short rows are omitted.
         """
-        facts = Counter(pair for spec in specs for pair in _facts(spec).items())
+        steps = [spec for spec in specs if not spec.container]
+        facts = Counter(pair for spec in steps for pair in _facts(spec).items())
         bare = Counter(row[:2] for spec in specs for row in _input_rows(spec.inputs_schema))
         full = {row: more for spec in specs for _, row, more in _input_rows(spec.inputs_schema)}
         shared = {
@@ -127,7 +128,7 @@ class Common:
             if times > 1 and len(row.split()) >= WORTH
         }
         return cls(
-            {name: fact for (name, fact), times in facts.items() if 1 < times > len(specs) / 2},
+            {name: fact for (name, fact), times in facts.items() if 1 < times > len(steps) / 2},
             {row: full[row] for name, row in bare if shared.get(name) == row},
         )
 
@@ -155,7 +156,13 @@ def _facts(spec: ModuleSpec) -> dict[str, str]:
         "Outcomes": codes(spec.outcomes),
         "Credential": " or ".join(code(name) for name in spec.credential),
         "Circuit": circuit,
+        "Container": CONTAINER if spec.container else "",
     }
+
+
+# A container has none of these facts.
+OF_STEPS = ("where", "retry", "timeout")
+CONTAINER = "each step of the body has its own queue, retry policy and timeout"
 
 
 def _sentences(facts: Mapping[str, str]) -> str:
@@ -184,7 +191,7 @@ def _own_facts(spec: ModuleSpec, common: Common) -> str:
     facts = {
         name: fact or ("secrets allowed in `with`" if name == "secrets" else "none")
         for name, fact in _facts(spec).items()
-        if fact != common.facts.get(name, "")
+        if fact != common.facts.get(name, "") and not (spec.container and name in OF_STEPS)
     }
     text = _sentences(facts)
     return _wrapped(text if text.startswith("*") else text and f"*Execution*: {text}")
