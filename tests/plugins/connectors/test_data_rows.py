@@ -129,6 +129,15 @@ def test_whole_rows_are_compared_unless_fields_are_given(step_context):
     assert found["rows"] == [{"a": 1, "b": 2}, {"a": "1", "b": 2}, 3, "3"]
 
 
+def test_case_is_ignored_in_whole_rows_as_in_fields(step_context):
+    rows = [{"name": "\u00c4RA"}, {"name": "\u00e4ra"}, {"name": "ara"}]
+
+    whole = run("data.deduplicate", step_context, rows=rows, ignoreCase=True)
+    by_field = run("data.deduplicate", step_context, rows=rows, by="name", ignoreCase=True)
+
+    assert whole["rows"] == by_field["rows"] == [rows[0], rows[2]]
+
+
 @pytest.mark.parametrize("around", [lambda n: n, lambda n: [n], lambda n: {"a": [{"b": n}]}])
 def test_a_number_equals_its_other_spelling_wherever_it_is(step_context, around):
     numbers = [1, 1.0, True, "1", 1.5, 0, -0.0, False, None, 10**16, 1e16, 10**16 + 1]

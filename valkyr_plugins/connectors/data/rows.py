@@ -64,7 +64,7 @@ def require_rows(rows: list[Any]) -> list[Any]:
 
 
 # When two values are the same: equal JSON. 1 and "1" differ, 1 and 1.0 do not.
-_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode
 
 
 def identity(value: Any) -> Any:
