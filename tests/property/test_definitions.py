@@ -2,14 +2,14 @@ import json
 from operator import itemgetter
 from uuid import UUID
 
-from hypothesis import HealthCheck, event, given, settings
+from hypothesis import HealthCheck, event, example, given, settings
 from hypothesis import strategies as st
 
 from executions.definition.graph.compile import compile_graph
 from executions.definition.graph.document import DefinitionError, load_text, normalise
 from executions.definition.graph.resolve import checksum, resolve
 from executions.definition.graph.validation import problems
-from executions.definition.graph.yaml_text import dump_yaml
+from executions.definition.graph.yaml_text import dump_yaml, read_yaml
 from executions.definition.templates import TemplateError, TemplateSyntaxProblems, compile_template
 from tests.unit.graph.catalog import CATALOG, definition, noop
 from tests.unit.graph.containers import CONTAINERS
@@ -136,6 +136,20 @@ def test_a_document_is_the_same_from_yaml_and_from_json(document):
     assert load_text(as_json, content_type="json") == document
     assert load_text(as_json, content_type="yaml") == document
     assert load_text(dump_yaml(document), content_type="yaml") == document
+
+
+BREAKS = ("\n", "\r", "\x85", "\u2028", "\u2029", " ", "\t", "\x00", "\ufeff", "a", "word ", "# ")
+any_texts = st.text(st.characters(exclude_categories=["Cs"])) | st.lists(
+    st.sampled_from(BREAKS), max_size=60
+).map("".join)
+
+
+@RELAXED
+@given(st.dictionaries(any_texts, any_texts | st.lists(any_texts, max_size=3), max_size=4))
+@example({"k": "a\x85b"})
+@example({"a\x85b": ["\u2028", {"k": "a\n\x85b"}]})
+def test_every_text_is_read_back_from_yaml_as_it_was_written(document):
+    assert read_yaml(dump_yaml(document)) == document
 
 
 @RELAXED

@@ -22,6 +22,8 @@ _WORDS: dict[str, bool | None] = {"": None, "~": None, "null": None, "Null": Non
 _WORDS |= dict.fromkeys(("true", "True", "TRUE"), True)
 _WORDS |= dict.fromkeys(("false", "False", "FALSE"), False)
 _NUMBER_START = frozenset("+-.0123456789")
+# Line breaks of YAML 1.1: readers may replace them by spaces, unless they are escaped.
+_BREAKS = re.compile("[\x85\u2028\u2029]")
 _INTEGER = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT = re.compile(
     r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)"
@@ -49,15 +51,15 @@ def dump_yaml(value: Any) -> str:
 
 
 class _Dumper(yaml.SafeDumper):
-    """A dumper that also quotes text that only the 1.2 schema reads as a number."""
+    """A dumper that also quotes numbers of the 1.2 schema, and escapes line breaks of Unicode."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
 
 
 def _dumped_text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
-    like_number = _INTEGER.fullmatch(text) or _FLOAT.fullmatch(text)
-    return dumper.represent_scalar(f"{_TAG}str", text, style='"' if like_number else None)
+    quoted = _INTEGER.fullmatch(text) or _FLOAT.fullmatch(text) or _BREAKS.search(text)
+    return dumper.represent_scalar(f"{_TAG}str", text, style='"' if quoted else None)
 
 
 _Dumper.add_representer(str, _dumped_text)

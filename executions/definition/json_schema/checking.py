@@ -4,12 +4,13 @@ The library jsonschema does the checking. Its import takes a second, and few pro
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
 from typing import Any
 
 from executions.definition.json_schema.budget import EvaluationBudget, current, spending
+from executions.definition.json_schema.messages import without_value
 from executions.definition.patterns import BadPattern, pattern, shown
 
 # The longest text that is checked; names of hosts have at most 253 characters.
@@ -86,8 +87,7 @@ def _is_pattern(value: object) -> bool:
     return True
 
 
-MAX_SENTENCE = 300
-# A longer message contains a large value: it is not shown.
+# A message that contains a large value is cut here.
 MAX_MESSAGE = 2_000
 
 
@@ -99,20 +99,18 @@ class Unresolvable(ValueError):
 class Mistake:
     """One place in a value that violates the value's schema.
 
-    `path` has names and indexes; `rule` is a keyword.
+    `path` has names and indexes; `rule` is a keyword; `message` can contain the value.
     """
 
     path: tuple[str | int, ...]
     rule: str
     message: str
-    value: Any
+    _error: Any = field(repr=False)
 
     @property
     def without_value(self) -> str:
-        """Return the message without the value, for users who may not see values."""
-        if len(self.message) >= MAX_MESSAGE:
-            return f"it violates `{self.rule}`"
-        return self.message.replace(_repr(self.value), "it")[:MAX_SENTENCE]
+        """Return a message without the value, for users who may not see values."""
+        return without_value(self._error)
 
 
 def validator(schema: Any) -> Any:
@@ -143,22 +141,7 @@ def schema_mistakes(schema: Any, budget: EvaluationBudget, most: int) -> list[Mi
 def _mistakes(checker: Any, value: Any) -> Iterator[Mistake]:
     for error in checker.iter_errors(value):
         message = error.message[:MAX_MESSAGE]
-        yield Mistake(tuple(error.absolute_path), str(error.validator), message, error.instance)
-
-
-def _repr(value: Any) -> str:
-    """Return a value as it appears in messages; for a large value, a string that never does."""
-    pending, characters = [value], 0
-    while pending:
-        one = pending.pop()
-        characters += len(one) if isinstance(one, str | list | dict) else 1
-        if characters > MAX_MESSAGE:
-            return "\0"  # in no message
-        if isinstance(one, dict):
-            pending += [*one, *one.values()]
-        elif isinstance(one, list):
-            pending += one
-    return repr(value)
+        yield Mistake(tuple(error.absolute_path), str(error.validator), message, error)
 
 
 @lru_cache(maxsize=1)

@@ -1,7 +1,8 @@
 """Keywords that the library checks without a limit, checked here in linear time.
 
 `pattern` and similar keywords use RE2, `uniqueItems`, `enum` and `const` compare strings, and
-`unevaluated…` look names up in sets. The library checks every other keyword; its work is charged.
+`unevaluated…` look names up in sets. `required` and `dependentRequired` have messages here that
+contain only names. The library checks every other keyword; its work is charged.
 """
 
 import functools
@@ -15,6 +16,7 @@ from executions.definition.json_schema.budget import (
     EvaluationBudget,
     current,
 )
+from executions.definition.json_schema.messages import brief
 from executions.definition.patterns import Pattern, pattern
 from executions.vendor_seams.jsonschema_references import referenced
 
@@ -117,7 +119,7 @@ def check_enum(validator: Any, options: Any, instance: Any, schema: Any) -> Iter
     from jsonschema import ValidationError
 
     if not _is_one_of(instance, options):
-        yield ValidationError(f"{_brief(instance)} is not one of {_brief(options)}")
+        yield ValidationError(f"{brief(instance)} is not one of {brief(options)}")
 
 
 def check_const(validator: Any, option: Any, instance: Any, schema: Any) -> Iterator[Any]:
@@ -125,7 +127,28 @@ def check_const(validator: Any, option: Any, instance: Any, schema: Any) -> Iter
     from jsonschema import ValidationError
 
     if not _is_one_of(instance, [option]):
-        yield ValidationError(f"{_brief(option)} was expected")
+        yield ValidationError(f"{brief(option)} was expected")
+
+
+def check_required(validator: Any, names: Any, instance: Any, schema: Any) -> Iterator[Any]:
+    """Check `required`: yield an error for each missing property."""
+    from jsonschema import ValidationError
+
+    for name in names if isinstance(instance, dict) else ():
+        if name not in instance:
+            yield ValidationError(f"{name!r} is a required property")
+
+
+def check_dependent_required(
+    validator: Any, needed: Mapping[str, Any], instance: Any, schema: Any
+) -> Iterator[Any]:
+    """Check `dependentRequired`: yield an error for each property that another one requires."""
+    from jsonschema import ValidationError
+
+    for name, others in needed.items() if isinstance(instance, dict) else ():
+        for other in others if name in instance else ():
+            if other not in instance:
+                yield ValidationError(f"{other!r} is a dependency of {name!r}")
 
 
 def check_unevaluated_properties(
@@ -171,6 +194,8 @@ OWN: dict[str, Rule] = {
     "uniqueItems": check_unique_items,
     "enum": check_enum,
     "const": check_const,
+    "required": check_required,
+    "dependentRequired": check_dependent_required,
     "unevaluatedProperties": check_unevaluated_properties,
     "unevaluatedItems": check_unevaluated_items,
 }
@@ -200,13 +225,6 @@ def _is_one_of(instance: Any, options: Any) -> bool:
 def _kind(value: Any) -> type | None:
     """Return a value's kind: dict, list, or None for others. Equal values have the same kind."""
     return dict if isinstance(value, dict) else list if isinstance(value, list) else None
-
-
-def _brief(value: Any) -> str:
-    if isinstance(value, dict | list) and len(value) > 20:
-        return f"{type(value).__name__} of {len(value):,}"
-    text = repr(value)
-    return text if len(text) <= 200 else f"{text[:200]}…"
 
 
 def _evaluated(

@@ -129,6 +129,25 @@ def test_whole_rows_are_compared_unless_fields_are_given(step_context):
     assert found["rows"] == [{"a": 1, "b": 2}, {"a": "1", "b": 2}, 3, "3"]
 
 
+def test_case_is_ignored_in_whole_rows_as_in_fields(step_context):
+    rows = [{"name": "\u00c4RA"}, {"name": "\u00e4ra"}, {"name": "ara"}]
+
+    whole = run("data.deduplicate", step_context, rows=rows, ignoreCase=True)
+    by_field = run("data.deduplicate", step_context, rows=rows, by="name", ignoreCase=True)
+
+    assert whole["rows"] == by_field["rows"] == [rows[0], rows[2]]
+
+
+@pytest.mark.parametrize("around", [lambda n: n, lambda n: [n], lambda n: {"a": [{"b": n}]}])
+def test_a_number_equals_its_other_spelling_wherever_it_is(step_context, around):
+    numbers = [1, 1.0, True, "1", 1.5, 0, -0.0, False, None, 10**16, 1e16, 10**16 + 1]
+
+    found = run("data.deduplicate", step_context, rows=[around(n) for n in numbers])
+
+    kept = [1, True, "1", 1.5, 0, False, None, 10**16, 10**16 + 1]
+    assert list(map(repr, found["rows"])) == [repr(around(n)) for n in kept]
+
+
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from(["", "1", "a"]),
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("ab"), inner),

@@ -157,15 +157,12 @@ def test_a_reference_out_of_the_schema_is_never_fetched() -> None:
         found({"$ref": "http://127.0.0.1:9/schema"}, 1)
 
 
-def test_a_message_holds_no_large_value_and_can_leave_a_small_one_out() -> None:
-    checker = validator({"type": "string", "items": {"type": "string"}})
+def test_a_message_holds_no_large_value() -> None:
+    checker = validator({"type": "string"})
 
     large = mistakes(checker, [[1] * 50_000], EvaluationBudget(REQUEST), 1)[0]
-    small = mistakes(checker, [1234567], EvaluationBudget(REQUEST), 2)[1]
 
     assert len(large.message) <= 2_000
-    assert large.without_value == "it violates `type`"
-    assert small.without_value == "it is not of type 'string'"
 
 
 def test_a_schema_that_is_none_is_told_by_place() -> None:

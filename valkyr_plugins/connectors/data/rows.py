@@ -64,9 +64,7 @@ def require_rows(rows: list[Any]) -> list[Any]:
 
 
 # When two values are the same: equal JSON. 1 and "1" differ, 1 and 1.0 do not.
-
-
-_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode
 
 
 def identity(value: Any) -> Any:
@@ -78,9 +76,18 @@ def identity(value: Any) -> Any:
     if isinstance(value, int | float):
         return ("number", value)
     try:
-        return ("json", _encode(value))
+        return ("json", _encode(_with_integers(value)))
     except (TypeError, ValueError, RecursionError) as error:
         raise StepError(f"a value is not JSON, so it cannot be compared: {error}") from error
+
+
+def _with_integers(value: Any) -> Any:
+    """Return a value with an integer in place of each whole float."""
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else value
+    if isinstance(value, dict):
+        return {key: _with_integers(inner) for key, inner in value.items()}
+    return [_with_integers(inner) for inner in value] if isinstance(value, list) else value
 
 
 # Numbers in rows: JSON's, or texts such as a CSV's "12.50".
