@@ -1,5 +1,8 @@
 """Create the schema, its views and the reading role; drop and recreate the views around `migrate`.
 
+The comment on the schema contains the names of the views that Valkyr created. Valkyr drops these
+views, also those of a plugin that was removed, and no others.
+
 The views belong to the owner of the tables and are security barriers. PostgreSQL applies the
 condition on the workspace before any function or operator of the query that could reveal a value.
 The condition finds the workspaces of `current_user` in `SqlGrant`. A BI tool's login role cannot
@@ -20,7 +23,7 @@ from django.db.models.signals import post_migrate, pre_migrate
 from psycopg.errors import DependentObjectsStillExist
 
 from executions.public.database import alias, connection, transaction
-from valkyr_plugins.sql_views.catalogue import SqlView, views
+from valkyr_plugins.sql_views.catalogue import ENGINE, PLUGINS, SqlView, views
 from valkyr_plugins.sql_views.conf import reader, schema
 from valkyr_plugins.sql_views.models import SqlGrant
 
@@ -103,14 +106,15 @@ def install() -> bool:
     with transaction.atomic():
         there = is_installed()
         _ensure_reader()
-        wanted = f"{MARK}{_version()}"
-        names = {name for (name,) in rows(EXISTING, [schema()])}
-        missing = {ALLOWED, *(view.name for view in views())} - names
+        names = [ALLOWED, *(view.name for view in views())]
+        wanted = f"{MARK}{_version()} {' '.join(names)}"
+        missing = set(names) - _existing()
         if there and not missing and rows(COMMENT, [schema()])[0][0] == wanted:
             return False
         if not there:
             privileged(f"CREATE SCHEMA {quoted(schema())}", _create_right())
         drop_views()
+        _refuse_taken(names)
         for statement in (*_statements(), *_runner()):
             execute(statement)
         execute(f"COMMENT ON SCHEMA {quoted(schema())} IS '{wanted}'")
@@ -120,17 +124,17 @@ def install() -> bool:
 
 
 def drop_views() -> None:
-    """Drop the views, but not the schema.
+    """Drop the views that Valkyr created, but not the schema.
 
     Raises ImproperlyConfigured if other objects need them.
     """
-    names = [name for (name,) in rows(EXISTING, [schema()])]
-    # The others read the view of allowed workspaces.
-    ours = [one for one in [*(view.name for view in views()), ALLOWED] if one in names]
+    created = _created()
+    if not created:
+        return
     try:
         with transaction.atomic():
-            for name in ours:
-                execute(f"DROP VIEW {_named(name)}")
+            # Together, because the others read the view of allowed workspaces.
+            execute(f"DROP VIEW {', '.join(map(_named, created))}")
     except DatabaseError as error:
         if isinstance(error.__cause__, DependentObjectsStillExist):
             raise ImproperlyConfigured(
@@ -159,9 +163,32 @@ def grant_views(role: str) -> None:
 
 def revoke_views(role: str) -> None:
     """Revoke a role's rights on the views."""
-    names = ", ".join(_named(view.name) for view in views())
-    execute(f"REVOKE ALL ON {names} FROM {quoted(role)}")
+    if readable := [_named(name) for name in _created() if name != ALLOWED]:
+        execute(f"REVOKE ALL ON {', '.join(readable)} FROM {quoted(role)}")
     execute(f"REVOKE ALL ON SCHEMA {quoted(schema())} FROM {quoted(role)}")
+
+
+def _existing() -> set[str]:
+    """Return the names of all views in the schema."""
+    return {name for (name,) in rows(EXISTING, [schema()])}
+
+
+def _created() -> list[str]:
+    """Return the names of the existing views that Valkyr created, from the schema's comment."""
+    comment = next((text for (text,) in rows(COMMENT, [schema()])), "")
+    # Version 0.1.0 wrote a comment without names.
+    names = comment.removeprefix(MARK).split()[1:] or [ALLOWED, *ENGINE, *PLUGINS]
+    existing = _existing()
+    return [name for name in names if name in existing]
+
+
+def _refuse_taken(names: list[str]) -> None:
+    """Raise ImproperlyConfigured if the schema has other views with these names."""
+    if taken := sorted(_existing() & set(names)):
+        raise ImproperlyConfigured(
+            f"The schema {schema()} has views that Valkyr did not create: {', '.join(taken)}. "
+            "Rename or drop these views, then run `manage.py valkyr_views install`."
+        )
 
 
 def _version() -> str:
