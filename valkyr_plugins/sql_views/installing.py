@@ -58,6 +58,21 @@ EXISTING = """
 SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
  WHERE n.nspname = %s AND c.relkind = 'v'
 """
+# The comment, the owner of the function that runs statements, and the rights. A restore without
+# owners or with missing roles restores the comment alone.
+CURRENT = """
+SELECT obj_description(n.oid, 'pg_namespace') = %(comment)s
+   AND EXISTS (SELECT FROM pg_proc f
+                WHERE f.pronamespace = n.oid AND f.proname = %(runner)s
+                  AND pg_get_userbyid(f.proowner) = %(reader)s)
+   AND NOT EXISTS (
+       SELECT FROM unnest(%(roles)s::name[]) role
+              CROSS JOIN unnest(%(views)s::name[]) view
+              LEFT JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = view
+        WHERE NOT has_schema_privilege(role, n.oid, 'USAGE')
+           OR has_table_privilege(role, c.oid, 'SELECT') IS NOT TRUE)
+  FROM pg_namespace n WHERE n.nspname = %(schema)s
+"""
 
 
 def connect(app: Any) -> None:
@@ -100,6 +115,7 @@ def is_installed() -> bool:
 def install() -> bool:
     """Create missing objects and recreate outdated ones; return whether anything was changed.
 
+    Objects without their owner or rights, as after a restore without owners, are outdated too.
     Raises ImproperlyConfigured if Valkyr's role may not create roles or the schema, or if objects
     that Valkyr did not create have the same name or depend on the views.
     """
@@ -108,8 +124,7 @@ def install() -> bool:
         _ensure_reader()
         names = [ALLOWED, *(view.name for view in views())]
         wanted = f"{MARK}{_version()} {' '.join(names)}"
-        missing = set(names) - _existing()
-        if there and not missing and rows(COMMENT, [schema()])[0][0] == wanted:
+        if there and _is_current(wanted):
             return False
         if not there:
             privileged(f"CREATE SCHEMA {quoted(schema())}", _create_right())
@@ -166,6 +181,19 @@ def revoke_views(role: str) -> None:
     if readable := [_named(name) for name in _created() if name != ALLOWED]:
         execute(f"REVOKE ALL ON {', '.join(readable)} FROM {quoted(role)}")
     execute(f"REVOKE ALL ON SCHEMA {quoted(schema())} FROM {quoted(role)}")
+
+
+def _is_current(comment: str) -> bool:
+    """Return whether the schema has this comment, and its objects have their owner and rights."""
+    asked = {
+        "schema": schema(),
+        "comment": comment,
+        "runner": RUNNER,
+        "reader": reader(),
+        "roles": [reader(), *_granted_roles()],
+        "views": [view.name for view in views()],
+    }
+    return bool(rows(CURRENT, asked)[0][0])
 
 
 def _existing() -> set[str]:
@@ -301,7 +329,7 @@ def privileged(statement: str, remedy: str) -> None:
         ) from error
 
 
-def rows(sql: str, params: list[Any]) -> list[Any]:
+def rows(sql: str, params: list[Any] | dict[str, Any]) -> list[Any]:
     """Run a statement and return its rows."""
     with connection.cursor() as cursor:
         cursor.execute(sql, params or None)

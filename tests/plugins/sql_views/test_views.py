@@ -14,6 +14,7 @@ from executions.models import Activity, Credential, Workflow, WorkflowExecution,
 from runners.models import Run
 from tests.plugins.sql_views.conftest import ACTOR, SqlWorld
 from valkyr_plugins.sql_views import catalogue, granting, installing
+from valkyr_plugins.sql_views.asking import SqlQuestion, ask
 from valkyr_plugins.sql_views.catalogue import views
 from valkyr_plugins.sql_views.granting import RoleLimits
 from valkyr_plugins.sql_views.models import SqlGrant
@@ -298,6 +299,33 @@ def test_the_views_of_version_0_1_0_are_recreated(world: SqlWorld) -> None:
     assert installing.install()
 
     assert _definitions() == before
+
+
+@pytest.mark.parametrize(
+    "lost",
+    [
+        "ALTER FUNCTION valkyr_views.run_statement(text, bigint) OWNER TO CURRENT_USER",
+        "DROP FUNCTION valkyr_views.run_statement(text, bigint)",
+        "REVOKE SELECT ON valkyr_views.steps FROM valkyr_views_reader",
+        "REVOKE USAGE ON SCHEMA valkyr_views FROM reads_here",
+    ],
+)
+def test_owners_and_rights_that_a_restore_did_not_restore_are_set_again(
+    world: SqlWorld, lost: str
+) -> None:
+    before = _definitions()
+    with connection.cursor() as cursor:
+        cursor.execute(lost)
+
+    assert installing.install()
+
+    assert _definitions() == before
+    found = ask(SqlQuestion(statement="SELECT current_user, id FROM workspaces",
+                            workspaces=[world.here.pk]))  # fmt: skip
+    assert found.rows == [("valkyr_views_reader", world.here.pk)]
+    with world.connect("reads_here") as session:
+        assert session.execute("SELECT count(*) FROM workspaces").fetchone() == (1,)
+    assert not installing.install()
 
 
 def test_a_schema_of_others_is_left_alone(world: SqlWorld, monkeypatch: pytest.MonkeyPatch) -> None:
