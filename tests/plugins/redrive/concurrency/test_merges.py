@@ -66,12 +66,13 @@ def test_a_merge_waits_for_a_redrive_that_begins_and_is_refused(
     lifecycle.abort(redrive.pk, actor=ACTOR)
 
 
+@pytest.mark.parametrize("of_group", [True, False], ids=["of the group", "of chosen letters"])
 @pytest.mark.parametrize("prepared", [started, resumed])
 def test_a_redrive_that_begins_waits_for_a_merge_and_follows_it(
-    queue: World, rivals: Rivals, prepared: Callable[[Redrive], Verb]
+    queue: World, rivals: Rivals, prepared: Callable[[Redrive], Verb], of_group: bool
 ) -> None:
     (letter, source), (_, target) = (grouped(queue) for _ in range(2))
-    redrive = made([letter], group_id=source)
+    redrive = made([letter], group_id=source if of_group else None)
     act, sessions = prepared(redrive), list[int]()
     with transaction.atomic():
         locked(target)  # the merge locks it after the source
@@ -81,7 +82,7 @@ def test_a_redrive_that_begins_waits_for_a_merge_and_follows_it(
         wait_until_blocked(sessions[0])
 
     assert joining.result(60).pk == target
-    assert beginning.result(60).group_id == target
+    assert beginning.result(60).group_id == (target if of_group else None)
     groups = FailureGroup.objects.filter(pk__in=[source, target])
     assert dict(groups.values_list("pk", "redriving")) == {source: 0, target: 1}
     lifecycle.abort(redrive.pk, actor=ACTOR)
