@@ -9,8 +9,9 @@ from django.dispatch import Signal
 group_new = Signal()
 # group_id, version_number - a resolved group occurred again in a version that was to resolve it
 group_regressed = Signal()
-# group_id, merged_ids - failure groups were merged into another one
-groups_merged = Signal()
+# group_id, merged_ids - failure groups will be merged into another one. No group is locked yet, and
+# none was checked: if the merge is refused, it also reverts the receivers' changes.
+groups_merging = Signal()
 # stopped: StoppedRedrive - too many entries of a redrive failed again
 redrive_stopped = Signal()
 

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from django.db.models import F, QuerySet
 
-from dlq.events import groups_merged
+from dlq.events import groups_merging
 from dlq.groups import tally
 from dlq.groups.errors import CannotJoin, CannotSplit
 from dlq.groups.facets import FACETS, facet, facets_of, label
@@ -209,6 +209,8 @@ def merge(
         )
     with transaction.atomic():
         keep_counters()
+        # Redrives lock themselves before their groups, and receivers change redrives.
+        groups_merging.send(FailureGroup, group_id=target_id, merged_ids=ids)
         locked_all([target_id, *ids])
         target, *sources = (_still(locked(pk)) for pk in (target_id, *ids))
         if strangers := [str(one.pk) for one in sources if one.workspace_id != target.workspace_id]:
@@ -290,7 +292,6 @@ def _repoint(target: FailureGroup, ids: list[UUID]) -> None:
     FailureGroup.objects.filter(pk__in=ids).update(merged_into=target)
     GroupMove.objects.filter(target_id__in=ids).update(target=target)
     GroupNote.objects.filter(group_id__in=ids).update(group=target)
-    groups_merged.send(FailureGroup, group_id=target.pk, merged_ids=ids)
 
 
 def _begin(moves: Iterable[GroupMove]) -> None:

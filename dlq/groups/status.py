@@ -257,7 +257,10 @@ def _note(
 def _roots(group_ids: Iterable[UUID]) -> list[FailureGroup]:
     """Lock and return the groups; a merged group is replaced by its target."""
     found = FailureGroup.objects.filter(pk__in=set(group_ids)).only("merged_into")
-    return locked_all(group.merged_into_id or group.pk for group in found)
+    groups = locked_all(group.merged_into_id or group.pk for group in found)
+    if any(group.merged_into_id for group in groups):  # a merge held the lock until now
+        return _roots(group.pk for group in groups)
+    return groups
 
 
 def _owner(group: FailureGroup, owner_id: Any) -> Any:

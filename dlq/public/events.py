@@ -4,7 +4,7 @@ from dlq.events import (
     StoppedRedrive,
     group_new,
     group_regressed,
-    groups_merged,
+    groups_merging,
     redrive_stopped,
 )
 from dlq.ports import stopped_redrives
@@ -13,7 +13,7 @@ __all__ = [
     "StoppedRedrive",
     "group_new",
     "group_regressed",
-    "groups_merged",
+    "groups_merging",
     "redrive_stopped",
     "stopped_redrives",
 ]

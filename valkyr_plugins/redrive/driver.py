@@ -129,8 +129,10 @@ TURN_SECONDS = 0.4
 SETTLE_SECONDS = 0.1
 # A turn ends after this many times its duration, even if some redrives had no share.
 MOST_SHARES = 3
-# Redrives under way that one turn checks; the next one begins after them.
+# Redrives under way that one turn checks.
 MOST = 100
+# The last redrive that had its turn in this process; the next turn begins after it.
+_last = UUID(int=0)
 
 
 @dataclass(slots=True)
@@ -153,10 +155,12 @@ def drive_alone() -> Turn:
 
 
 def turn(seconds: float = TURN_SECONDS) -> Turn:
-    """Give each redrive with work an equal share of the time, in a rotating order.
+    """Give up to 100 redrives with work an equal share of the time.
 
     Each redrive gets at least one batch, unless the turn has already taken three times `seconds`.
+    The next turn begins with the redrive after the last one of this turn.
     """
+    global _last  # noqa: PLW0603 - one a process
     done = Turn()
     ids = _under_way()
     share = seconds / max(1, len(ids))
@@ -165,6 +169,7 @@ def turn(seconds: float = TURN_SECONDS) -> Turn:
         if time.monotonic() > until:
             done.more = True
             break
+        _last = redrive_id
         try:
             found = carry_on(redrive_id, time.monotonic() + share)
         except Exception:
@@ -222,8 +227,6 @@ def _one_by_one(redrive_id: UUID, batch: Batch, until: float) -> tuple[int, bool
 
 
 def _under_way() -> list[UUID]:
-    """Return the IDs of the oldest 100 redrives with work; their order rotates once per second."""
-    rows = Redrive.objects.filter(busy=True).order_by("pk").values_list("pk", flat=True)
-    ids = list(rows[:MOST])
-    first = int(time.time()) % len(ids) if ids else 0
-    return ids[first:] + ids[:first]
+    """Return the IDs of the next 100 redrives with work; the oldest follows the newest."""
+    rows = statements.fetch("under_way", {"after": _last, "most": MOST})
+    return [redrive_id for (redrive_id,) in rows]

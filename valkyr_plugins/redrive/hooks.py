@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.dispatch import receiver
 
-from dlq.public.events import groups_merged, stopped_redrives
+from dlq.public.events import groups_merging, stopped_redrives
 from dlq.public.metrics import BOUND, TRIAGE, Family
 from dlq.public.retention import HOLDS, Aged, LetterHold, add_kind
 from executions.public.configuration import read
@@ -40,9 +40,12 @@ def running(now: datetime) -> Iterator[Family]:
     yield Family("valkyr_redrives_running", "Running redrives.", number)
 
 
-@receiver(groups_merged)
+@receiver(groups_merging)
 def follow_merged_groups(sender: Any, group_id: UUID, merged_ids: Sequence[UUID], **_: Any) -> None:
-    """Move the redrives of merged groups to the group that remains."""
+    """Move the redrives of merged groups to the group that remains.
+
+    The merge locks the groups afterwards, so redrives are locked before groups here too.
+    """
     Redrive.objects.filter(group_id__in=merged_ids).update(group_id=group_id)
 
 

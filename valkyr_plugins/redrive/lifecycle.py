@@ -1,7 +1,7 @@
 """Create redrives and change their state; each change is checked under the redrive's lock.
 
-Only this module writes the state. Its functions lock the redrive before other rows; the driver
-holds the redrive's lock for one batch at a time.
+Only this module writes the state. Its functions lock the redrive before other rows, such as its
+failure groups; the driver holds the redrive's lock for one batch at a time.
 """
 
 from datetime import timedelta

@@ -188,7 +188,7 @@ def _encrypted(role: str, password: str) -> str:
 
 def _refuse_readable(role: str) -> None:
     """Raise ValkyrError if the role could read a table without the views."""
-    found = rows(READABLE, {"role": role})  # type: ignore[arg-type]
+    found = rows(READABLE, {"role": role})
     if found:
         names = ", ".join(name for (name,) in found)
         raise ValkyrError(

@@ -1,5 +1,8 @@
 """Create the schema, its views and the reading role; drop and recreate the views around `migrate`.
 
+The comment on the schema contains the names of the views that Valkyr created. Valkyr drops these
+views, also those of a plugin that was removed, and no others.
+
 The views belong to the owner of the tables and are security barriers. PostgreSQL applies the
 condition on the workspace before any function or operator of the query that could reveal a value.
 The condition finds the workspaces of `current_user` in `SqlGrant`. A BI tool's login role cannot
@@ -20,7 +23,7 @@ from django.db.models.signals import post_migrate, pre_migrate
 from psycopg.errors import DependentObjectsStillExist
 
 from executions.public.database import alias, connection, transaction
-from valkyr_plugins.sql_views.catalogue import SqlView, views
+from valkyr_plugins.sql_views.catalogue import ENGINE, PLUGINS, SqlView, views
 from valkyr_plugins.sql_views.conf import reader, schema
 from valkyr_plugins.sql_views.models import SqlGrant
 
@@ -54,6 +57,21 @@ $$
 EXISTING = """
 SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
  WHERE n.nspname = %s AND c.relkind = 'v'
+"""
+# The comment, the owner of the function that runs statements, and the rights. A restore without
+# owners or with missing roles restores the comment alone.
+CURRENT = """
+SELECT obj_description(n.oid, 'pg_namespace') = %(comment)s
+   AND EXISTS (SELECT FROM pg_proc f
+                WHERE f.pronamespace = n.oid AND f.proname = %(runner)s
+                  AND pg_get_userbyid(f.proowner) = %(reader)s)
+   AND NOT EXISTS (
+       SELECT FROM unnest(%(roles)s::name[]) role
+              CROSS JOIN unnest(%(views)s::name[]) view
+              LEFT JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = view
+        WHERE NOT has_schema_privilege(role, n.oid, 'USAGE')
+           OR has_table_privilege(role, c.oid, 'SELECT') IS NOT TRUE)
+  FROM pg_namespace n WHERE n.nspname = %(schema)s
 """
 
 
@@ -97,20 +115,21 @@ def is_installed() -> bool:
 def install() -> bool:
     """Create missing objects and recreate outdated ones; return whether anything was changed.
 
+    Objects without their owner or rights, as after a restore without owners, are outdated too.
     Raises ImproperlyConfigured if Valkyr's role may not create roles or the schema, or if objects
     that Valkyr did not create have the same name or depend on the views.
     """
     with transaction.atomic():
         there = is_installed()
         _ensure_reader()
-        wanted = f"{MARK}{_version()}"
-        names = {name for (name,) in rows(EXISTING, [schema()])}
-        missing = {ALLOWED, *(view.name for view in views())} - names
-        if there and not missing and rows(COMMENT, [schema()])[0][0] == wanted:
+        names = [ALLOWED, *(view.name for view in views())]
+        wanted = f"{MARK}{_version()} {' '.join(names)}"
+        if there and _is_current(wanted):
             return False
         if not there:
             privileged(f"CREATE SCHEMA {quoted(schema())}", _create_right())
         drop_views()
+        _refuse_taken(names)
         for statement in (*_statements(), *_runner()):
             execute(statement)
         execute(f"COMMENT ON SCHEMA {quoted(schema())} IS '{wanted}'")
@@ -120,17 +139,17 @@ def install() -> bool:
 
 
 def drop_views() -> None:
-    """Drop the views, but not the schema.
+    """Drop the views that Valkyr created, but not the schema.
 
     Raises ImproperlyConfigured if other objects need them.
     """
-    names = [name for (name,) in rows(EXISTING, [schema()])]
-    # The others read the view of allowed workspaces.
-    ours = [one for one in [*(view.name for view in views()), ALLOWED] if one in names]
+    created = _created()
+    if not created:
+        return
     try:
         with transaction.atomic():
-            for name in ours:
-                execute(f"DROP VIEW {_named(name)}")
+            # Together, because the others read the view of allowed workspaces.
+            execute(f"DROP VIEW {', '.join(map(_named, created))}")
     except DatabaseError as error:
         if isinstance(error.__cause__, DependentObjectsStillExist):
             raise ImproperlyConfigured(
@@ -159,9 +178,45 @@ def grant_views(role: str) -> None:
 
 def revoke_views(role: str) -> None:
     """Revoke a role's rights on the views."""
-    names = ", ".join(_named(view.name) for view in views())
-    execute(f"REVOKE ALL ON {names} FROM {quoted(role)}")
+    if readable := [_named(name) for name in _created() if name != ALLOWED]:
+        execute(f"REVOKE ALL ON {', '.join(readable)} FROM {quoted(role)}")
     execute(f"REVOKE ALL ON SCHEMA {quoted(schema())} FROM {quoted(role)}")
+
+
+def _is_current(comment: str) -> bool:
+    """Return whether the schema has this comment, and its objects have their owner and rights."""
+    asked = {
+        "schema": schema(),
+        "comment": comment,
+        "runner": RUNNER,
+        "reader": reader(),
+        "roles": [reader(), *_granted_roles()],
+        "views": [view.name for view in views()],
+    }
+    return bool(rows(CURRENT, asked)[0][0])
+
+
+def _existing() -> set[str]:
+    """Return the names of all views in the schema."""
+    return {name for (name,) in rows(EXISTING, [schema()])}
+
+
+def _created() -> list[str]:
+    """Return the names of the existing views that Valkyr created, from the schema's comment."""
+    comment = next((text for (text,) in rows(COMMENT, [schema()])), "")
+    # Version 0.1.0 wrote a comment without names.
+    names = comment.removeprefix(MARK).split()[1:] or [ALLOWED, *ENGINE, *PLUGINS]
+    existing = _existing()
+    return [name for name in names if name in existing]
+
+
+def _refuse_taken(names: list[str]) -> None:
+    """Raise ImproperlyConfigured if the schema has other views with these names."""
+    if taken := sorted(_existing() & set(names)):
+        raise ImproperlyConfigured(
+            f"The schema {schema()} has views that Valkyr did not create: {', '.join(taken)}. "
+            "Rename or drop these views, then run `manage.py valkyr_views install`."
+        )
 
 
 def _version() -> str:
@@ -274,7 +329,7 @@ def privileged(statement: str, remedy: str) -> None:
         ) from error
 
 
-def rows(sql: str, params: list[Any]) -> list[Any]:
+def rows(sql: str, params: list[Any] | dict[str, Any]) -> list[Any]:
     """Run a statement and return its rows."""
     with connection.cursor() as cursor:
         cursor.execute(sql, params or None)

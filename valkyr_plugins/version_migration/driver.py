@@ -25,7 +25,7 @@ from executions.public.database import (
 )
 from executions.public.errors import ValkyrError
 from runners.public.version_changes import NotOnVersion, StepRunning, VersionMove, move_execution
-from valkyr_plugins.version_migration import lifecycle
+from valkyr_plugins.version_migration import lifecycle, statements
 from valkyr_plugins.version_migration.models import (
     ExecutionMigration,
     MigratedExecution,
@@ -39,6 +39,8 @@ log = logging.getLogger(__name__)
 TURN_SECONDS = 0.6
 BATCH = 100
 MOST = 100  # running migrations that one turn looks at
+# The last migration that had its turn in this process; the next turn begins after it.
+_last = UUID(int=0)
 AGAIN_SECONDS = 2.0  # until a move is tried again after a step was found running
 # A migration does not wait for others: an execution that is locked is tried again.
 PATIENCE = "SET LOCAL lock_timeout = '250ms'"
@@ -62,12 +64,16 @@ def drive_alone() -> MigrationTurn:
 
 
 def turn(seconds: float = TURN_SECONDS) -> MigrationTurn:
-    """Give the oldest 100 running migrations equal shares of the time; return the result."""
+    """Give the next 100 running migrations equal shares of the time; return the result.
+
+    The oldest migration follows the newest one, so that each has its turn.
+    """
+    global _last  # noqa: PLW0603 - one a process
     done = MigrationTurn()
-    rows = ExecutionMigration.objects.filter(state=MigrationState.RUNNING).order_by("pk")
-    ids = list(rows.values_list("pk", flat=True)[:MOST])
-    share = seconds / max(1, len(ids))
-    for migration_id in ids:
+    rows = statements.fetch("running", {"after": _last, "most": MOST})
+    share = seconds / max(1, len(rows))
+    for (migration_id,) in rows:
+        _last = migration_id
         try:
             found = carry_on(migration_id, time.monotonic() + share)
         except Exception:

@@ -1,5 +1,7 @@
 """The views show a role only the rows of its workspaces, and contain no payloads."""
 
+from collections.abc import Iterator
+
 import psycopg
 import pytest
 from django.core.exceptions import ImproperlyConfigured
@@ -11,7 +13,8 @@ from executions.errors import NotFound, ValkyrError
 from executions.models import Activity, Credential, Workflow, WorkflowExecution, Workspace
 from runners.models import Run
 from tests.plugins.sql_views.conftest import ACTOR, SqlWorld
-from valkyr_plugins.sql_views import granting, installing
+from valkyr_plugins.sql_views import catalogue, granting, installing
+from valkyr_plugins.sql_views.asking import SqlQuestion, ask
 from valkyr_plugins.sql_views.catalogue import views
 from valkyr_plugins.sql_views.granting import RoleLimits
 from valkyr_plugins.sql_views.models import SqlGrant
@@ -227,6 +230,102 @@ def test_views_on_the_views_are_named(world: SqlWorld) -> None:
     finally:
         with connection.cursor() as cursor:
             cursor.execute("DROP VIEW on_top")
+
+
+@pytest.fixture
+def no_redrives(world: SqlWorld) -> Iterator[None]:
+    """Remove the plugin `redrive` after its view was created; add the plugin again afterwards."""
+    assert "redrives" in _definitions()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(catalogue.PLUGINS, "redrives", "valkyr_plugins.removed")
+        yield
+    installing.install()
+    assert "redrives" in _definitions()
+
+
+def test_the_view_of_a_removed_plugin_is_dropped(world: SqlWorld, no_redrives: None) -> None:
+    assert installing.install()
+
+    assert set(_definitions()) == {installing.ALLOWED, *catalogue.ENGINE}
+    assert not installing.install()
+    with world.connect("reads_here") as session:
+        assert session.execute("SELECT count(*) FROM workspaces").fetchone() == (1,)
+
+
+def test_migrations_drop_the_view_of_a_removed_plugin(no_redrives: None) -> None:
+    installing._before_migrate(using="default", plan=[("one", False)])
+
+    assert _definitions() == {}
+
+
+def test_the_schema_is_dropped_with_the_view_of_a_removed_plugin(no_redrives: None) -> None:
+    installing.remove()
+
+    assert not installing.is_installed()
+
+
+def test_a_role_that_could_read_the_view_of_a_removed_plugin_is_dropped(world: SqlWorld) -> None:
+    granting.grant("reads_redrives", ["here"], RoleLimits(), actor=ACTOR)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(catalogue.PLUGINS, "redrives", "valkyr_plugins.removed")
+
+        assert granting.revoke("reads_redrives", [], actor=ACTOR)
+
+
+def test_views_of_others_in_the_schema_are_never_dropped(no_redrives: None) -> None:
+    installing.install()
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE VIEW valkyr_views.redrives AS SELECT 1 AS mine")
+        cursor.execute("CREATE VIEW valkyr_views.other AS SELECT 2 AS mine")
+    try:
+        installing.drop_views()
+        assert set(_definitions()) == {"redrives", "other"}
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setitem(catalogue.PLUGINS, "redrives", "valkyr_plugins.redrive")
+            with pytest.raises(ImproperlyConfigured, match="did not create: redrives"):
+                installing.install()
+        installing.install()
+        assert {"redrives", "other"} < set(_definitions())
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("DROP VIEW valkyr_views.redrives, valkyr_views.other")
+
+
+def test_the_views_of_version_0_1_0_are_recreated(world: SqlWorld) -> None:
+    before = _definitions()
+    with connection.cursor() as cursor:
+        cursor.execute(f"COMMENT ON SCHEMA valkyr_views IS '{installing.MARK}{'0' * 64}'")
+
+    assert installing.install()
+
+    assert _definitions() == before
+
+
+@pytest.mark.parametrize(
+    "lost",
+    [
+        "ALTER FUNCTION valkyr_views.run_statement(text, bigint) OWNER TO CURRENT_USER",
+        "DROP FUNCTION valkyr_views.run_statement(text, bigint)",
+        "REVOKE SELECT ON valkyr_views.steps FROM valkyr_views_reader",
+        "REVOKE USAGE ON SCHEMA valkyr_views FROM reads_here",
+    ],
+)
+def test_owners_and_rights_that_a_restore_did_not_restore_are_set_again(
+    world: SqlWorld, lost: str
+) -> None:
+    before = _definitions()
+    with connection.cursor() as cursor:
+        cursor.execute(lost)
+
+    assert installing.install()
+
+    assert _definitions() == before
+    found = ask(SqlQuestion(statement="SELECT current_user, id FROM workspaces",
+                            workspaces=[world.here.pk]))  # fmt: skip
+    assert found.rows == [("valkyr_views_reader", world.here.pk)]
+    with world.connect("reads_here") as session:
+        assert session.execute("SELECT count(*) FROM workspaces").fetchone() == (1,)
+    assert not installing.install()
 
 
 def test_a_schema_of_others_is_left_alone(world: SqlWorld, monkeypatch: pytest.MonkeyPatch) -> None:

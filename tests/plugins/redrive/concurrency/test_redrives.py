@@ -299,6 +299,19 @@ def test_a_held_concurrency_key_makes_them_wait_for_each_other(queue: World) -> 
     assert to_the_end(queue, redrive).succeeded == 4
 
 
+def test_each_redrive_has_its_turn_however_many_there_are(
+    queue: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(driver, "MOST", 1)
+    redrives = [begun(dead(queue, 2), max_in_flight=1) for _ in range(3)]
+
+    for _ in range(Redrive.objects.filter(busy=True).count()):
+        driver.drive()
+
+    rows = Redrive.objects.filter(pk__in=[redrive.pk for redrive in redrives])
+    assert list(rows.values_list("sent", "busy")) == [(1, True)] * 3
+
+
 def test_whom_somebody_locks_comes_with_a_later_turn(queue: World, rivals: Rivals) -> None:
     letters = dead(queue, 3)
     redrive = begun(letters)
