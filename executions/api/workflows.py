@@ -240,7 +240,8 @@ class VersionSummary(CamelCase, serializers.ModelSerializer[WorkflowVersion]):
     version = serializers.IntegerField(source="number")
     kind = serializers.ChoiceField(
         VersionKind.choices,
-        help_text="A test version belongs to one test run and is deleted after a day.",
+        help_text="A test version belongs to one test run; it is deleted after "
+        "`TEST_VERSION_HOURS` (a day).",
     )
     created_at = serializers.DateTimeField()
     publishedBy = serializers.CharField(

@@ -136,7 +136,7 @@ class StepContext(Protocol):
         """
 
     def heartbeat(self, details: Any = None) -> None:
-        """Report that the step is alive; the next attempt receives `details`."""
+        """Store `details` for the next attempt; without `details`, do nothing."""
 
     def cost(
         self,

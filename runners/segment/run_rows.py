@@ -60,7 +60,7 @@ def pending(  # noqa: PLR0913 - a row's own columns
 ) -> str:
     """Return the row of a ready step; with `delay`, a retry due in that many seconds.
 
-    `details` are the details of the previous attempt. `sealer` is required with overrides or
+    `details` are the newest details of previous attempts. `sealer` is required with overrides or
     details.
     """
     more = "" if delay is None else f'"delay":{delay},'

@@ -103,7 +103,7 @@ class LeasedRun(RunSummary):
     lastDetails = Json(
         source="heartbeat_details",
         allow_null=True,
-        help_text="The heartbeat details of the previous attempt or holder.",
+        help_text="The newest heartbeat details of previous attempts or holders.",
     )
 
     traceparent = serializers.CharField(
