@@ -46,6 +46,8 @@ class RecordedCalls:
         Also tries earlier states of the variables, and the overrides of the attempts.
         """
         hashes = {run.inputs_hash for run in runs if run.inputs_hash}
+        if not hashes:
+            return False
         if prepared.hash in hashes:
             return True
         states = results.variables[-MAX_STATES:-1][::-1] if step.reads_vars else []

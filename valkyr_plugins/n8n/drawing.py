@@ -259,9 +259,9 @@ class Nodes(ABC):
         for port in ports:
             level.lead(port, first["id"])
         level.shapes[work.node.name] = made.shape
-        self.tell(work, made.use)
         if work.node.kind == "respondToWebhook" and not work.node.disabled:
             self.answer(level, work)
+        self.tell(work, made.use)
 
     def task(self, work: NodeWork, made: Made) -> dict[str, Any]:
         """Return the definition of a node's task, from the result of the node's conversion."""

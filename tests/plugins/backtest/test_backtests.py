@@ -224,6 +224,24 @@ def test_an_output_that_reads_unknown_variables_is_not_compared(
     assert f"1 execution: {told}." in texts(made), texts(made)
 
 
+def test_a_new_call_that_reads_variables_is_told(queue: World, partner: Partner) -> None:
+    note = task("note", "flow.set_variables", **{"with": {"values": {"x": 1}}})
+    workflow = publish({"variables": {"x": 0}, "tasks": [note]})
+    pk = start(workflow)
+    queue.drain()
+    assert states([pk])[pk] == "SUCCESS"
+    heard = len(partner.received)
+    tell = call("tell", f"{partner.url}/echo", "note", x="{{ vars.x }}")
+    drafted(workflow, {"tasks": [note, tell]})
+
+    made = compared(workflow)
+
+    assert verdicts(made, "tell.main") == {"WOULD_CALL": 1}
+    assert verdicts(made, "note.main") == {"SAME": 1}
+    assert "1 execution: step tell would now be called, and was not called then." in texts(made)
+    assert len(partner.received) == heard
+
+
 def test_a_renamed_step_keeps_its_record(past: Workflow, partner: Partner) -> None:
     document = shop(partner.url)
     document["tasks"][1]["id"] = "inspect"

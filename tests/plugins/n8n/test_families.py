@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.plugins.n8n.exports import chain, codes, converted, export, node, row, tasks
+from tests.plugins.n8n.exports import chain, codes, converted, edges, export, node, row, tasks
 
 CONDITION = {
     "conditions": [{"leftValue": "={{ $json.a }}", "rightValue": "x",
@@ -217,6 +217,29 @@ def test_a_type_with_braces_is_kept_as_words() -> None:
 
     assert tasks(found)["it"]["with"]["nodeType"] == "x[[ $json.a ]]"
     assert codes(found) == {"placeholder"}
+
+
+def test_the_outputs_of_a_switch_have_different_outcomes() -> None:
+    rules = [
+        {"conditions": CONDITION, "renameOutput": True, "outputKey": "output1"},
+        {"conditions": CONDITION},
+        {"conditions": CONDITION, "renameOutput": True, "outputKey": "output1_2"},
+    ]
+    names = ("A", "B", "C", "Rest")
+    found = converted(
+        export(
+            node("Begin", "manualTrigger"), node("It", "switch", {"rules": {"values": rules}}, 3.2),
+            *(node(name, "noOp") for name in names),
+            links=[("Begin", 0, "It"), *(("It", place, name) for place, name in enumerate(names))],
+        )
+    )  # fmt: skip
+
+    assert {edge for edge in edges(found) if edge[0] == "it"} == {
+        ("it", "output1", "a"), ("it", "output1_2", "b"), ("it", "output2", "c"),
+        ("it", "fallback", "rest"),
+    }  # fmt: skip
+    assert tasks(found)["it"]["with"]["cases"] == ["output1", "output1_2", "output2"]
+    assert codes(found) == set()
 
 
 @pytest.mark.parametrize(

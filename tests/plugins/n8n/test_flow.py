@@ -46,6 +46,22 @@ def test_a_webhooks_answer_is_the_output() -> None:
     assert definition["output"] == "{{ tasks.too_small.output or tasks.tell.output }}"
 
 
+def test_an_answer_in_a_body_is_reported_and_is_not_the_output() -> None:
+    found = converted(
+        export(
+            node("Hook", "webhook", {"responseMode": "responseNode"}, 2),
+            node("Split", "splitOut", {"fieldToSplitOut": "body.rows"}),
+            node("Call", "httpRequest", {"url": "=https://a.example/{{ $json.id }}"}, 4.2),
+            node("Respond", "respondToWebhook", {"respondWith": "text", "responseBody": "ok"}),
+            links=[("Hook", 0, "Split"), ("Split", 0, "Call"), ("Call", 0, "Respond")],
+        )
+    )  # fmt: skip
+
+    assert row(found, "Respond").status == "changed"
+    assert [one for one in row(found, "Respond").remarks if "inside a body" in one]
+    assert "output" not in found.definition
+
+
 def test_items_that_are_many_are_worked_on_in_a_body_until_something_takes_them_all() -> None:
     found = converted(sample("feed-digest"))
     given = tasks(found)

@@ -208,8 +208,9 @@ class StreamedAnswer:
         known.id = known.id or call.id
         known.name += call.function.name
         # Some servers give the arguments as an object, not as its text.
-        known.text += given if isinstance(given, str) else json.dumps(given) if given else ""
-        self._count(len(call.function.name) + len(given if isinstance(given, str) else ""))
+        text = given if isinstance(given, str) else json.dumps(given) if given else ""
+        known.text += text
+        self._count(len(call.function.name) + len(text))
 
     def _count(self, characters: int) -> None:
         self.characters += characters

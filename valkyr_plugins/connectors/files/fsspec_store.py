@@ -5,6 +5,8 @@ connect to are not checked, so a workspace with egress rules cannot use these st
 """
 
 from collections.abc import Iterator
+from shutil import copyfileobj
+from tempfile import TemporaryFile
 from typing import Any, BinaryIO
 
 from runners.public.modules import StepError, egress_rules
@@ -41,9 +43,12 @@ class OtherStore:
         if mode != "overwrite":
             raise StepError(f"{_name(place)}: files there can only be overwritten, found {mode!r}")
         filesystem, path = self._at(place)
-        with filesystem.open(path, "wb") as target:
-            while part := file.read(PART):
-                target.write(part)
+        # The source is read before the upload: its error leaves the store unchanged. The temporary
+        # file has no name, so a crash does not leave it.
+        with TemporaryFile() as whole:
+            copyfileobj(file, whole, PART)
+            whole.seek(0)
+            filesystem.put_file(f"/dev/fd/{whole.fileno()}", path)
         return _facts(place, filesystem.info(path))
 
     def entries(self, place: FileLocation, recursive: bool) -> Iterator[Facts]:

@@ -232,7 +232,12 @@ def _outcome(name: Any, place: int, found: list[Case]) -> str:
     text = str(name).strip() if isinstance(name, (str, int, float)) else ""
     taken = {case[1] for case in found} | {"error", FALLBACK, ""}
     sound = text not in taken and len(text) <= MAX_OUTCOME and "{{" not in text
-    return text if sound and not is_expression(text) else f"output{place}"
+    if sound and not is_expression(text):
+        return text
+    outcome, number = f"output{place}", 2
+    while outcome in taken:
+        outcome, number = f"output{place}_{number}", number + 1
+    return outcome
 
 
 def _fallback(work: NodeWork, cases: list[Case]) -> int:

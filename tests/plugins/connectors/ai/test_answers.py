@@ -1,12 +1,21 @@
 """Any response of a server becomes an answer or a StepError."""
 
+import json
 from contextlib import suppress
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from runners.modules.base import StepError
-from valkyr_plugins.connectors.ai.answers import StreamedAnswer, read_chunk, read_vectors
+from valkyr_plugins.connectors.ai.answers import (
+    MAX_TEXT,
+    Chunk,
+    StreamedAnswer,
+    read_chunk,
+    read_vectors,
+)
 from valkyr_plugins.connectors.ai.requests import put_otherwise
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
@@ -59,7 +68,24 @@ def test_no_piece_of_an_answer_breaks_more_than_the_step(pieces):
             answer.add(read_chunk(piece, "model.example.com"))
 
     assert isinstance(answer.text, str)
-    assert answer.characters >= len(answer.text) + len(answer.reasoning) + len(answer.refusal)
+    said = len(answer.text) + len(answer.reasoning) + len(answer.refusal)
+    assert answer.characters >= said + sum(len(call.text) for call in answer.calls.values())
+
+
+def calling(arguments: Any) -> Chunk:
+    call = {"function": {"name": "find", "arguments": arguments}}
+    return read_chunk({"choices": [{"message": {"tool_calls": [call]}}]}, "model.example.com")
+
+
+def test_arguments_as_an_object_count_like_their_text():
+    arguments = {"number": "17"}
+    objects, texts = StreamedAnswer(), StreamedAnswer()
+    objects.add(calling(arguments))
+    texts.add(calling(json.dumps(arguments)))
+
+    assert objects.characters == texts.characters == len("find") + len('{"number": "17"}')
+    with pytest.raises(StepError, match="exceeded 1,000,000 characters"):
+        objects.add(calling({"text": "x" * MAX_TEXT}))
 
 
 @given(anything)
