@@ -242,7 +242,7 @@ def test_the_use_of_a_value_that_was_read_again_can_be_refused(
     step = UsingStep(workspace.pk, uuid7(), uuid7(), uuid7(), "task.main", 1, "http.request")
     found = opening.opened_for(step, ["shop"])
 
-    use = CredentialUse.objects.get()
+    use = CredentialUse.objects.get(run_id=step.run_id)
     assert (found["shop"].use_id, use.allowed) == (use.pk, True)
     opening.refuse(step, [found["shop"].use_id], "outside the boundary")
     use.refresh_from_db()
