@@ -2,11 +2,10 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from valkyr.cli.client import ApiClient
 from valkyr.cli.commands.bundles import export_folder
 from valkyr.cli.commands.canaries import share
 from valkyr.cli.connecting import connected
@@ -15,6 +14,9 @@ from valkyr.cli.folder import is_folder
 from valkyr.cli.inputs import JsonParameter, workflow_id, workspace_id
 from valkyr.cli.options import ApiCommand, Choices
 from valkyr.cli.output import CommandOutput
+
+if TYPE_CHECKING:
+    from valkyr.cli.client import ApiClient
 
 Verdict = dict[str, Any]
 MEDIA = {"yaml": "application/yaml", "json": "application/json"}
@@ -172,7 +174,7 @@ def publish(
         output.value(told)
 
 
-def _publish(api: ApiClient, pk: str, how: dict[str, Any] | None) -> dict[str, Any]:
+def _publish(api: "ApiClient", pk: str, how: dict[str, Any] | None) -> dict[str, Any]:
     """Publish the draft, or start a canary; return the version, or `unchanged` without one."""
     verb, body = ("publish", {}) if how is None else ("canary", how)
     try:
