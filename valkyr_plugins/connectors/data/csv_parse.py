@@ -61,8 +61,8 @@ class CsvParseInputs(CsvForm):
         le=MAX_ROWS,
         description=(
             "With `path` or `stored`: return batches of at most this many rows instead of the rows "
-            "themselves. `flow.map` passes each batch to this module. Files can have any size; "
-            "long rows lead to smaller batches."
+            "themselves. `flow.map` passes each batch to this module. Long rows lead to "
+            "smaller batches. The step fails if there are more than 10,000 batches."
         ),
         examples=[10_000],
     )
