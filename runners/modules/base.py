@@ -115,7 +115,7 @@ class StepContext(Protocol):
 
     @property
     def changed(self) -> frozenset[str]:
-        """Return the keys of `with` that a person changed for this attempt."""
+        """Return the keys of `with` that a user changed, for this or an earlier attempt."""
 
     @property
     def log(self) -> StepLog:

@@ -103,11 +103,11 @@ def step(what: Any = "", /, **facts: Any) -> Any:
     pydantic Field. The type of the return value describes the outputs; the docstring is the
     description. A parameter of type `StepContext` receives the context.
 
-    With `outcomes`, the step chooses a branch: the function returns an outcome, annotated as a
-    Literal, a tuple of the outcome and the output, or a Result. `retry` is a policy's name or your
-    own values, such as `{"maxAttempts": 3}`. With the effect `database`, the function runs in the
-    transaction that records the step: its writes to Valkyr's database commit with the record, or
-    not at all. Keep such a function short, and do not call other systems in it. A step with
+    With `outcomes`, the step chooses a branch: the function returns an outcome (annotated as a
+    Literal), a tuple of such an outcome and the output, or a Result. `retry` is a policy's name or
+    your own values, such as `{"maxAttempts": 3}`. With the effect `database`, the function runs in
+    the transaction that records the step: its writes to Valkyr's database commit with the record,
+    or not at all. Keep such a function short, and do not call other systems in it. A step with
     `computes` is CPU-bound and cannot use a queue that the threads of one process serve, such as
     `io`.
 

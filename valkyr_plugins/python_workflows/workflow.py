@@ -259,7 +259,7 @@ def workflow(what: Any = "", /, **facts: Any) -> Any:
     not. `schedule`, `webhook`, `event` and `queue` declare triggers: each takes a main value (such
     as a cron expression), a mapping of the trigger's keys, or a list of these. `concurrency_key`
     and the values of `labels` are templates or functions of the input; users find executions by
-    their labels. `on_failure` is the workflow, or its slug, that starts when an execution fails or
+    their labels. `on_failure` is the workflow (or its slug) that starts when an execution fails or
     times out.
 
     Raises TracingError with file and line if a graph cannot express the code.

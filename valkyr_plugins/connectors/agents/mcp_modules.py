@@ -18,6 +18,13 @@ LOCAL = "http://127.0.0.1:1/mcp"
 class McpInputs(AddressedInputs):
     """The address of an MCP server, and the limit for its responses."""
 
+    timeout_seconds: float | None = Field(
+        None,
+        gt=0,
+        description="Timeout in seconds for all requests of the step together; at most the step's "
+        "timeout.",
+        examples=[10],
+    )
     max_bytes: int = Field(
         4 * MEBIBYTE,
         ge=1,

@@ -61,7 +61,7 @@ class AgentTurnOutputs(ModuleOutputs):
     messages: list[Any] = Field(description="The conversation after the prompt.")
     turns: int = Field(description="The number of answers that the model has given so far.")
     tool_calls: int = Field(description="The number of tool calls so far.")
-    corrections: int = Field(description="How many times the model had to correct its last answer.")
+    corrections: int = Field(description="The number of answers that did not fit `outputSchema`.")
     max_turns: int = Field(description="The limit on turns; a raised limit applies to later turns.")
     max_cost: float | None = Field(
         description="The limit on costs; a raised limit applies to later turns."

@@ -88,8 +88,8 @@ class ChatInputs(AskedInputs):
     fail_on_truncation: bool = Field(
         False,
         description=(
-            "Fail the step if the answer was cut off at `maxTokens` or at the end of the context; "
-            "otherwise `finishReason` is `length`."
+            "Fail the step if the answer was cut off at `maxTokens` or at the end of the context. "
+            "If false, the step succeeds, and `finishReason` is `length`."
         ),
     )
 

@@ -79,7 +79,8 @@ class LlmExtract(LlmModule[ExtractInputs]):
     The prompt always contains the schema. Providers that accept a schema also get it as the
     response format. If the answer does not fit, the model gets it back once, with a list of the
     errors. If the next answer has errors too, the step fails permanently and lists the errors. The
-    provider charges for both requests. Everything else is as in `llm.chat`.
+    provider charges for both requests. Endpoints, credentials, progress, costs and retries are as
+    in `llm.chat`.
     """
 
     type = "llm.extract"

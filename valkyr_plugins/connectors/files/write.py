@@ -46,7 +46,7 @@ class FileWriteInputs(StoreInputs):
         description=(
             "overwrite: readers see the old file or the new one, never a part. create: "
             "fails if the file exists with different content. append: adds at the end, and after a "
-            "crash may add the same content twice; not in S3."
+            "crash may add the same content twice; only in the files folder."
         ),
     )
     content_type: str | None = Field(

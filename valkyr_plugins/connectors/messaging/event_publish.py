@@ -42,8 +42,8 @@ class EventPublishOutputs(ModuleOutputs):
     executions: list[str] = Field(description="IDs of the executions that the event started.")
     refused: list[dict[str, Any]] = Field(
         description=(
-            f"The first {MAX_REFUSED} triggers of the event that could not start a workflow: "
-            "`triggerId`, `workflowId`, `code` and `message`."
+            f"The first {MAX_REFUSED} of the event's triggers that could not start a workflow, "
+            "each with `triggerId`, `workflowId`, `code` and `message`."
         )
     )
     created: bool = Field(
@@ -54,11 +54,11 @@ class EventPublishOutputs(ModuleOutputs):
 class EventPublish(Module[EventPublishInputs]):
     """Publishes an event in the workflow's own workspace, as `POST /v1/Event` does.
 
-    The event starts every workflow that has a matching event trigger, and wakes every step that
-    waits for the event. The event is published once, however often the step is retried. The step
-    does not wait for the started workflows; to wait, use `flow.subworkflow`. If a trigger cannot
-    start a workflow, for example because of a quota or an invalid payload, the step does not fail:
-    `refused` lists the trigger.
+    The event starts every workflow that has a matching event trigger (at most 500 triggers), and
+    wakes every step that waits for the event. The event is published once, however often the step
+    is retried. The step does not wait for the started workflows; to wait, use `flow.subworkflow`.
+    If a trigger cannot start a workflow, for example because of a quota or an invalid payload, the
+    step does not fail: `refused` lists the trigger.
 
     An event can start a workflow that publishes the next event. So that a workflow cannot trigger
     itself endlessly, the step fails if its event would be the eleventh in such a chain.

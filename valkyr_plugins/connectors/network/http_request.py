@@ -173,7 +173,8 @@ class HttpRequestInputs(QueriedInputs):
         5 * MEBIBYTE,
         ge=1,
         le=10 * GIBIBYTE,
-        description="A longer response fails the step; over 64 MiB, set `store` or `saveTo`.",
+        description="A longer response fails the step; a limit over 64 MiB needs `store` or "
+        "`saveTo`.",
     )
 
     @model_validator(mode="after")

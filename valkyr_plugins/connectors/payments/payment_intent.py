@@ -89,7 +89,7 @@ class PaymentIntentInputs(StripeInputs):
     description: str | None = Field(
         None,
         max_length=1_000,
-        description="A text that Stripe's dashboard shows.",
+        description="A text to show in Stripe's Dashboard.",
         examples=["ORD-17"],
     )
     metadata: Metadata = Field(

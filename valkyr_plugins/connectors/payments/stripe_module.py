@@ -85,7 +85,7 @@ CustomerId = Annotated[str, Field(max_length=255), _id_of("cus_")]
 PaymentMethodId = Annotated[str, Field(max_length=255), _id_of("pm_", "card_", "src_", "ba_")]
 AccountId = Annotated[str, Field(max_length=255), _id_of("acct_")]
 
-METADATA_HELP = "Your own data, which Stripe stores with the object. Use texts, and no secrets."
+METADATA_HELP = "Your own data as texts, which Stripe stores with the object. Include no secrets."
 
 
 class StripeInputs(ModuleInputs):

@@ -65,7 +65,7 @@ def tool(
     the function's parameters. With `parameters`, a JSON Schema, the function receives the call with
     its `name` and `arguments`. `listed` are tools that are known only while the workflow runs, such
     as an MCP server's tools; the function then receives the calls of all of them. With `approve`, a
-    person must approve each call. `options` are the options of the step, if `body` is one.
+    person must approve each call. `options` are the options of the step, if `body` is a step.
     """
     function = body.function if isinstance(body, StepFunction) else body
     if options and not isinstance(body, StepFunction):
