@@ -175,7 +175,7 @@ class WorkflowRun:
         return dict(found.values_list("step_path", "waits_for"))
 
     def carry(self) -> "WorkflowRun":
-        """Run the execution until it ends or waits; return self. Methods such as `approve` do it too."""
+        """Run the execution until it ends or waits; return self. `approve` etc. do the same."""
         drive(self.id, self.answers)
         return self
 

@@ -123,7 +123,7 @@ class McpToolsInputs(McpInputs):
     only: list[str] = Field(
         default_factory=list,
         max_length=100,
-        description="Names of the tools to return; by default all.",
+        description="Names of the tools to return; by default all. A missing tool fails the step.",
         examples=[["find_order", "refund"]],
     )
 

@@ -17,7 +17,10 @@ class EmbedInputs(ProviderInputs):
     """The texts to embed."""
 
     texts: list[str] = Field(
-        description=(f"1 to {MAX_TEXTS:,} texts, each of 1 to {MAX_CHARACTERS:,} characters."),
+        description=(
+            f"1 to {MAX_TEXTS:,} texts, each of 1 to {MAX_CHARACTERS:,} characters, not only "
+            "spaces."
+        ),
         examples=[["green tea", "{{ input.question }}"]],
         min_length=1,
         max_length=MAX_TEXTS,
@@ -55,8 +58,8 @@ class EmbedOutputs(ModuleOutputs):
     """The vectors of the texts."""
 
     vectors: list[list[float]] = Field(
-        description="A vector for each text, in the same order; numbers have seven significant "
-        "digits."
+        description="A vector for each text, in the same order; numbers are rounded to seven "
+        "significant digits."
     )
     dimensions: int = Field(description="The number of dimensions.")
     model: str = Field(description="The name of the model, as the provider returns it.")
