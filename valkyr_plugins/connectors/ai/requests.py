@@ -1,7 +1,7 @@
 """Requests to a provider: chat completions, streamed or not, and embeddings.
 
 Servers that call themselves OpenAI-compatible may not accept every key. A request that is rejected
-(400 or 422) for an unsupported key costs nothing, so it is rewritten and sent again, at most three
+(400 or 422) for an unsupported key costs nothing, so it is rewritten and sent again, at most four
 times.
 """
 
