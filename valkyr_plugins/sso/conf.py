@@ -84,7 +84,7 @@ def _grant(group: str, text: Any) -> Grant:
 class SsoSettings(SettingsModel):
     """Settings of the plugin `sso`, which is off without an issuer.
 
-    Register `https://<this installation>/sso/callback` at the provider. [Single
+    Register `https://<this installation>/sso/callback` with the provider. [Single
     sign-on](../explanation/security.md#single-sign-on) describes the checks and the permissions of
     users.
     """
