@@ -242,7 +242,8 @@ class SubworkflowInputs(ModuleInputs):
         None,
         ge=1,
         le=MAX_VERSION,
-        description="A published version; by default the latest.",
+        description="A published version; by default the latest, or the canary version for its "
+        "share.",
         examples=[3],
     )
     wait: bool = Field(

@@ -65,13 +65,14 @@ class ArchiveUnzipInputs(StoreInputs):
         MAX_BYTES,
         ge=1,
         le=MAX_BYTES,
-        description="If the unpacked files have more bytes than this, the step fails.",
+        description="If all files of the archive, unpacked, have more bytes than this, the step "
+        "fails.",
     )
     max_ratio: int = Field(
         200,
         ge=1,
         le=1_100,
-        description="An entry with a higher compression ratio than this fails the step.",
+        description="An entry over 1 MiB with a higher compression ratio than this fails the step.",
     )
 
     @field_validator("pattern")

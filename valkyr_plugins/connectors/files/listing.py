@@ -82,7 +82,7 @@ class FileListInputs(StoreInputs):
         max_length=500,
         description=(
             "List only paths, relative to the folder, that match: * and ? within a name, ** across "
-            "folders. A pattern with a '/' also searches subfolders."
+            "folders. A pattern with '/' or ** also searches subfolders."
         ),
         examples=["*.csv", "**/*.csv"],
     )

@@ -96,7 +96,8 @@ class SqlExecuteOutputs(ModuleOutputs):
     results: list[SqlDone] = Field(description="The results of the statements, in order.")
     repeated: bool = Field(
         description=(
-            "With `once`: whether an earlier attempt made the change and returned this result."
+            "With `once`: whether an earlier attempt made the change; the result is then that "
+            "attempt's."
         )
     )
 
