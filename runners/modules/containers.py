@@ -98,7 +98,7 @@ class LoopInputs(ModuleInputs):
         description=(
             "With `while` or `until`, the loop fails permanently if it needs more iterations than "
             "this. Default `LOOP_LIMIT_DEFAULT`, at most `LOOP_LIMIT_CONDITION` (both 1,000 by "
-            "default)."
+            "default). This input cannot be a template."
         ),
         examples=[50],
     )
