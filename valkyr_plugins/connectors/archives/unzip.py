@@ -110,8 +110,8 @@ class ArchiveUnzip(Module[ArchiveUnzipInputs]):
 
     All entries are checked, and the selected ones unpacked, before any file is written. Nested
     archives are not unpacked. Encrypted entries, links, names that lead outside or occur twice, and
-    oversized archives are rejected. S3 needs a credential of type s3, except to read public
-    objects.
+    oversized archives are rejected. S3 needs a credential of type s3 or aws_sts, except to read
+    public objects.
     """
 
     type = "archive.unzip"

@@ -126,7 +126,8 @@ class FileListOutputs(ModuleOutputs):
 class FileList(Module[FileListInputs]):
     """Lists files and folders below the files folder, or in S3, with their sizes and times.
 
-    Symbolic links are omitted. Paths in S3 need a credential of type s3, except for public objects.
+    Symbolic links are omitted. Paths in S3 need a credential of type s3 or aws_sts, except for
+    public buckets.
     """
 
     type = "file.list"
