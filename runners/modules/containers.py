@@ -98,7 +98,7 @@ class LoopInputs(ModuleInputs):
         description=(
             "With `while` or `until`, the loop fails permanently if it needs more iterations than "
             "this. Default `LOOP_LIMIT_DEFAULT`, at most `LOOP_LIMIT_CONDITION` (both 1,000 by "
-            "default)."
+            "default). This input cannot be a template."
         ),
         examples=[50],
     )
@@ -242,7 +242,8 @@ class SubworkflowInputs(ModuleInputs):
         None,
         ge=1,
         le=MAX_VERSION,
-        description="A published version; by default the latest.",
+        description="A published version; by default the latest, or the canary version for its "
+        "share.",
         examples=[3],
     )
     wait: bool = Field(

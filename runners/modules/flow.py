@@ -96,7 +96,9 @@ class SwitchInputs(ModuleInputs):
         examples=[["DE", "FR"], {"DE": "domestic", "FR": "eu", "IT": "eu"}],
     )
     default: str = Field(
-        "default", description="The outcome if no case matches.", examples=["default"]
+        "default",
+        description="The outcome if no case matches. This input cannot be a template.",
+        examples=["default"],
     )
 
     @field_validator("cases")

@@ -298,9 +298,10 @@ class CallbackOutputs(ModuleOutputs):
 class CallbackModule(WaitingModule):
     """Waits until another system calls the step's one-time address.
 
-    Other steps of the workflow, or of a nested body, read the address as `tasks.<id>.callbackUrl`,
-    where `<id>` is the callback's task. They can read it before the wait begins. In a body, each
-    iteration has its own address. Valkyr stores a call that arrives before the step waits.
+    Steps of the same workflow or body, and of bodies nested in it, read the address as
+    `tasks.<id>.callbackUrl`, where `<id>` is the callback's task. They can read it before the wait
+    begins. In a body, each iteration has its own address. Valkyr stores a call that arrives before
+    the step waits.
     """
 
     type = "flow.callback"

@@ -65,13 +65,14 @@ class ArchiveUnzipInputs(StoreInputs):
         MAX_BYTES,
         ge=1,
         le=MAX_BYTES,
-        description="If the unpacked files have more bytes than this, the step fails.",
+        description="If all files of the archive, unpacked, have more bytes than this, the step "
+        "fails.",
     )
     max_ratio: int = Field(
         200,
         ge=1,
         le=1_100,
-        description="An entry with a higher compression ratio than this fails the step.",
+        description="An entry over 1 MiB with a higher compression ratio than this fails the step.",
     )
 
     @field_validator("pattern")
@@ -109,8 +110,8 @@ class ArchiveUnzip(Module[ArchiveUnzipInputs]):
 
     All entries are checked, and the selected ones unpacked, before any file is written. Nested
     archives are not unpacked. Encrypted entries, links, names that lead outside or occur twice, and
-    oversized archives are rejected. S3 needs a credential of type s3, except to read public
-    objects.
+    oversized archives are rejected. S3 needs a credential of type s3 or aws_sts, except to read
+    public objects.
     """
 
     type = "archive.unzip"

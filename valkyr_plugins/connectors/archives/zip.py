@@ -83,7 +83,7 @@ class ArchiveZip(Module[ArchiveZipInputs]):
     """Packs files into a zip archive.
 
     The archive's bytes depend only on the packed files, so the step is safe to repeat. Paths in S3
-    need a credential of type s3, except to read public objects.
+    need a credential of type s3 or aws_sts, except to read public objects.
     """
 
     type = "archive.zip"

@@ -155,9 +155,9 @@ class Aggregate(PureModule):
     """Groups rows by fields and computes counts, sums, averages, extremes and lists.
 
     In sums and averages, numeric texts (as in CSV files) count as numbers; other values, except
-    null and empty text, fail the step. Extremes compare numbers if all values are numeric, and
-    texts if none is. Sums are calculated with 60 digits. To combine the results of batches, add up
-    their sums and counts with `sum`.
+    null and empty text, fail the step. Extremes compare numbers if all values are numeric,
+    otherwise texts; a JSON number among texts fails the step. Sums are calculated with 60
+    significant digits. To combine the results of batches, add up their sums and counts with `sum`.
     """
 
     type = "data.aggregate"

@@ -38,9 +38,9 @@ class CsvForm(ModuleInputs):
         min_length=1,
         max_length=4,
         description=(
-            "The character between two fields. `auto` selects the comma, semicolon, tab or bar "
-            "that splits the first lines into the most fields, with the same number in each line; "
-            "if none does, the comma."
+            "The character between two fields. When reading, `auto` selects the comma, semicolon, "
+            "tab or bar that splits the first lines into the most fields, with the same number in "
+            "each line; if none does, the comma."
         ),
         examples=[";"],
     )
@@ -49,8 +49,8 @@ class CsvForm(ModuleInputs):
     )
     encoding: Encoding = Field(
         "utf-8",
-        description="How a file's bytes are decoded; a file that begins with the UTF-8 byte "
-        "order mark is read as UTF-8.",
+        description="The encoding of a file that is read or written; a file that begins with the "
+        "UTF-8 byte order mark is read as UTF-8.",
         examples=["cp1252"],
     )
 

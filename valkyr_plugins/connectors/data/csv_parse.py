@@ -62,7 +62,8 @@ class CsvParseInputs(CsvForm):
         description=(
             "With `path` or `stored`: return batches of at most this many rows instead of the rows "
             "themselves. `flow.map` passes each batch to this module. Long rows lead to "
-            "smaller batches. The step fails if there are more than 10,000 batches."
+            "smaller batches. The step fails if there are more than 10,000 batches; with "
+            "`stored` or many columns, this limit is lower."
         ),
         examples=[10_000],
     )

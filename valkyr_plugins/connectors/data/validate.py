@@ -42,7 +42,8 @@ class ValidateInputs(ModuleInputs):
         alias="schema",
         description=(
             "A JSON Schema, draft 2020-12. References to other documents are not "
-            "downloaded. `format` is checked: date, date-time, email, uri and so on."
+            "downloaded. `format` is checked: date, email and so on; and date-time, uri and others "
+            "if `valkyr[formats]` is installed."
         ),
         examples=[{"type": "object", "required": ["orderId"]}],
     )

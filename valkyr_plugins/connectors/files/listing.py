@@ -82,7 +82,7 @@ class FileListInputs(StoreInputs):
         max_length=500,
         description=(
             "List only paths, relative to the folder, that match: * and ? within a name, ** across "
-            "folders. A pattern with a '/' also searches subfolders."
+            "folders. A pattern with '/' or ** also searches subfolders."
         ),
         examples=["*.csv", "**/*.csv"],
     )
@@ -126,7 +126,8 @@ class FileListOutputs(ModuleOutputs):
 class FileList(Module[FileListInputs]):
     """Lists files and folders below the files folder, or in S3, with their sizes and times.
 
-    Symbolic links are omitted. Paths in S3 need a credential of type s3, except for public objects.
+    Symbolic links are omitted. Paths in S3 need a credential of type s3 or aws_sts, except for
+    public buckets.
     """
 
     type = "file.list"

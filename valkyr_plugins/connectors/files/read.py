@@ -92,7 +92,7 @@ class FileReadOutputs(ModuleOutputs):
 class FileRead(Module[FileReadInputs]):
     """Reads a file below the files folder, or an object in S3, as a whole or in part.
 
-    Paths in S3 need a credential of type s3, except for public objects.
+    Paths in S3 need a credential of type s3 or aws_sts, except for public objects.
     """
 
     type = "file.read"

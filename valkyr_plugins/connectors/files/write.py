@@ -80,7 +80,7 @@ class FileWrite(Module[FileWriteInputs]):
     """Writes or appends to a file in the files folder, or writes an object in S3.
 
     Overwriting and creating are safe to repeat; appending may add the content twice after a crash.
-    Paths in S3 need a credential of type s3.
+    Paths in S3 need a credential of type s3 or aws_sts.
     """
 
     type = "file.write"

@@ -46,7 +46,8 @@ class SqlExecuteInputs(ModuleInputs):
         default_factory=dict,
         description=(
             "The values of the statement's parameters, as for sql.query. With a list of up to "
-            "10,000 objects, the statement runs once for each object."
+            "10,000 objects, the statement runs once for each object; with two objects or more, "
+            "RETURNING returns no rows."
         ),
         examples=[{"sku": "{{ input.sku }}", "n": 2}],
     )
@@ -96,7 +97,8 @@ class SqlExecuteOutputs(ModuleOutputs):
     results: list[SqlDone] = Field(description="The results of the statements, in order.")
     repeated: bool = Field(
         description=(
-            "With `once`: whether an earlier attempt made the change and returned this result."
+            "With `once`: whether an earlier attempt made the change; the result is then that "
+            "attempt's."
         )
     )
 
