@@ -5,6 +5,7 @@ whose executions are already in the default partition gets no other partition; r
 their rows one by one, as in a table without partitions.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -164,11 +165,18 @@ def leavers(partition: RunPartition) -> Leavers:
         limits = {"first": partition.first or NIL, "end": partition.end}
         cursor.execute(named(EXECUTIONS_IN), limits | {"most": MOST_EXECUTIONS + 1})
         ids = tuple(pk for (pk,) in cursor.fetchall())
-        if len(ids) > MOST_EXECUTIONS:
-            return Leavers(ids, many=True)
-        cursor.execute(named(RUNS_OF), {"ids": list(ids), "most": MOST_RUNS + 1})
-        ((runs,),) = cursor.fetchall()
+    if len(ids) > MOST_EXECUTIONS:
+        return Leavers(ids, many=True)
+    runs = count_runs(ids)
     return Leavers(ids, runs, many=runs > MOST_RUNS)
+
+
+def count_runs(execution_ids: Sequence[UUID]) -> int:
+    """Return the number of these executions' runs, at most one more than `MOST_RUNS`."""
+    with connection.cursor() as cursor:
+        cursor.execute(named(RUNS_OF), {"ids": list(execution_ids), "most": MOST_RUNS + 1})
+        ((runs,),) = cursor.fetchall()
+    return int(runs)
 
 
 def drop(old: RunPartition, *, attempts: int = SOON) -> bool:

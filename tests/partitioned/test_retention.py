@@ -109,10 +109,12 @@ def test_a_sleeper_and_a_dead_letter_outlive_their_partition(orders: Workflow) -
     assert left() == {failed.pk}
 
 
+# Two executions with two runs each must stay.
+@pytest.mark.parametrize(("limit", "most"), [("MOST_EXECUTIONS", 1), ("MOST_RUNS", 3)])
 def test_of_a_partition_in_which_many_must_stay_rows_are_deleted(
-    orders: Workflow, monkeypatch: pytest.MonkeyPatch
+    orders: Workflow, monkeypatch: pytest.MonkeyPatch, limit: str, most: int
 ) -> None:
-    monkeypatch.setattr(upkeep, "MOST_EXECUTIONS", 1)
+    monkeypatch.setattr(upkeep, limit, most)
     old(orders, 36)
     kept = [old(orders, 36, "FAILED") for _ in range(2)]
     tally = prune()
