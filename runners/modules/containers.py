@@ -82,7 +82,7 @@ class LoopInputs(ModuleInputs):
             "value is true (see the condition of `flow.if`). The template may read `loop` and "
             "the body's tasks, whose `output` is null before the first iteration."
         ),
-        examples=["{{ vars.page != null }}"],
+        examples=["{{ vars.page != none }}"],
     )
     until: Any = Field(
         None,
