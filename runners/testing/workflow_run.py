@@ -196,7 +196,7 @@ class WorkflowRun:
         return run.outputs
 
     def outcome(self, task: str) -> str:
-        """Return a task's outcome, such as `success`; "" if the task is unfinished or dead."""
+        """Return a task's outcome, such as `success`; "" if its last run is unfinished or dead."""
         run = self._run(task)
         return "skipped" if run.state == RunState.SKIPPED else str(run.outcome)
 

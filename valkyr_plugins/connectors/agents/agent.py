@@ -148,10 +148,10 @@ class LlmAgent(ExpandingContainer):
     the tools of an MCP server. A tool reads the model's arguments from `item.arguments`. Publishing
     adds the loop around the tools. In the loop, an `llm.chat` step calls the model, the requested
     tools run, and their results go back to the model. Each answer and each tool call has its own
-    runs, with retries, budgets, circuits and a dead letter. After a crash, the agent continues from
-    the last recorded run, and does not request a recorded answer again. The task's `credential`,
-    `retry`, `timeoutSeconds`, `circuitWaitSeconds` and `queue` apply to the steps that call the
-    model.
+    runs, with retries, budgets and circuits. A failed answer becomes a dead letter; a failed tool
+    does only with `onToolError: fail`. After a crash, the agent continues from the last recorded
+    run, and does not request a recorded answer again. The task's `credential`, `retry`,
+    `timeoutSeconds`, `circuitWaitSeconds` and `queue` apply to the steps that call the model.
     """
 
     type = "llm.agent"

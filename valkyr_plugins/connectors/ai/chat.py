@@ -166,9 +166,9 @@ class LlmChat(LlmModule[ChatInputs]):
     network. The key is a credential of type bearer. While the answer arrives, the run's page shows
     the latest part, and the run's log gets up to 60 parts of about 400 characters or more. Valkyr
     records the tokens, and their cost by the installation's price list, even if the run fails
-    during an answer. The step is retried after rate limits, overload and broken connections. It is
-    not retried after a rejected key, a context that is too long, or a content filter. After a
-    crash, the model may be called and paid for twice.
+    during an answer. The step is retried after rate limits, overload, timeouts and broken
+    connections. It is not retried after a rejected key, a lack of credit, a context that is too
+    long, or a content filter. After a crash, the model may be called and paid for twice.
     """
 
     type = "llm.chat"

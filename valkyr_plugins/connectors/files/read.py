@@ -51,7 +51,10 @@ class FileReadInputs(StoreInputs):
     charset: Charset = Field("utf-8", description="The charset of a text.")
     start: int = Field(0, ge=0, description="The first byte to read, counted from 0.")
     length: int | None = Field(
-        None, ge=1, le=MOST_STORED, description="Number of bytes to read; by default to the end."
+        None,
+        ge=1,
+        le=MOST_STORED,
+        description="Number of bytes to read (default: to the end); more than 64 MiB need `store`.",
     )
     store: bool = Field(
         False,

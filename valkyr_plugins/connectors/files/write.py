@@ -46,7 +46,8 @@ class FileWriteInputs(StoreInputs):
         description=(
             "overwrite: readers see the old file or the new one, never a part. create: "
             "fails if the file exists with different content. append: adds at the end, and after a "
-            "crash may add the same content twice; only in the files folder."
+            "crash may add the same content twice; only in the files folder, and not for stored "
+            "content."
         ),
     )
     content_type: str | None = Field(

@@ -54,7 +54,8 @@ class EmailSendInputs(ModuleInputs):
         alias="from", description="The sender.", examples=["Shop <shop@example.com>"]
     )
     to: str | list[str] = Field(
-        description="The recipients: one address or a list.", examples=[["ann@example.com"]]
+        description="The recipients: one address, or a list of at most 100.",
+        examples=[["ann@example.com"]],
     )
     cc: str | list[str] = Field(default_factory=list, description="Recipients of a copy.")
     bcc: str | list[str] = Field(default_factory=list, description="Recipients of blind copies.")

@@ -27,8 +27,8 @@ class SlackPostInputs(ModuleInputs):
     channel: str | None = Field(
         None,
         description=(
-            "The channel's id or name. Required with a bot token; an incoming webhook has a fixed "
-            "channel."
+            "The channel's id or name. Required with a bot token; omit it with an incoming "
+            "webhook, which has a fixed channel."
         ),
         examples=["C024BE91L", "#orders"],
         min_length=1,

@@ -98,11 +98,11 @@ class QueuePublishOutputs(ModuleOutputs):
 class QueuePublish(Module[QueuePublishInputs]):
     """Sends a message to a queue in RabbitMQ (AMQP), or to a list or stream in Redis.
 
-    A credential of type `broker` specifies the server. The step ends when the broker has confirmed
-    the message; a message that reaches no queue fails the step. After a crash, a message may be
-    sent twice with the same message id, by which the receiver can detect duplicates. Messages in a
-    Redis list have no ids, so put an id into the body. The step creates missing lists and streams
-    in Redis, but nothing in RabbitMQ.
+    A credential of type `broker` specifies the server. A body has at most 1 MiB. The step ends when
+    the broker has confirmed the message; a message that reaches no queue fails the step. After a
+    crash, a message may be sent twice with the same message id, by which the receiver can detect
+    duplicates. Messages in a Redis list have no ids, so put an id into the body. The step creates
+    missing lists and streams in Redis, but nothing in RabbitMQ.
 
     Messages to the engine's own Redis database or virtual host are rejected. Private addresses are
     also rejected, unless an administrator allows their range.

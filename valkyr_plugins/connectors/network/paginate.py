@@ -53,13 +53,14 @@ class HttpPaginateInputs(QueriedInputs):
 
     method: Literal["GET", "POST"] = Field("GET", description="The HTTP method.")
     json_body: Any = Field(
-        None, alias="json", description="The body, sent as JSON with each request."
+        None, alias="json", description="The body, sent as JSON with each request; only with POST."
     )
     strategy: Strategy = Field(
         description=(
             "How the step finds the next page. link: by a Link header with rel=next (RFC 8288). "
             "next: `next` selects its URL. cursor: `next` selects a token for `parameter`. page, "
-            "offset: `parameter` counts pages or items until a page has no items."
+            "offset: `parameter` counts pages or items until a page has no items (or fewer than "
+            "`pageSize`)."
         )
     )
     items: Expression = Field(
@@ -93,7 +94,8 @@ class HttpPaginateInputs(QueriedInputs):
     )
     start: str | int | None = Field(
         None,
-        description="Where to begin: `next` of an earlier step, or the first page's number.",
+        description="Where to begin: `next` of an earlier step, or the first page's number or "
+        "offset.",
         examples=["{{ previous.next }}"],
     )
     max_pages: int = Field(100, ge=1, le=10_000, description="Maximum number of pages.")
@@ -107,7 +109,8 @@ class HttpPaginateInputs(QueriedInputs):
         5 * MEBIBYTE,
         ge=1,
         le=64 * MEBIBYTE,
-        description="Maximum size of the bodies of all pages together, in bytes.",
+        description="Maximum size of the bodies of all pages together, in bytes; a longer first "
+        "page fails the step.",
     )
     at_limit: Literal["stop", "fail"] = Field(
         "stop",

@@ -77,7 +77,7 @@ class AddressedInputs(ModuleInputs):
         None,
         gt=0,
         description=(
-            "Timeout in seconds for each request, including redirects and the body; at most "
+            "Timeout in seconds for each request, including the body and any redirects; at most "
             "the step's timeout."
         ),
         examples=[10],

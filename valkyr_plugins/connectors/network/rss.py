@@ -57,8 +57,8 @@ class FeedEntry(ModuleOutputs):
     title: str = Field(description="Its title.")
     link: str = Field(description="Its page.")
     author: str = Field(description="The author.")
-    summary: str = Field(description="A short text, as HTML without scripts, styles and forms.")
-    content: str = Field(description="The full text, as HTML, without scripts, styles and forms.")
+    summary: str = Field(description="A short text, as sanitised HTML.")
+    content: str = Field(description="The full text, as sanitised HTML.")
     published: str | None = Field(description="When it was published, in ISO 8601 and UTC.")
     updated: str | None = Field(description="When it was last changed, in ISO 8601 and UTC.")
     categories: list[str] = Field(description="The entry's categories.")
@@ -85,8 +85,9 @@ class RssRead(Module[RssReadInputs]):
     """Reads an RSS, Atom or RDF feed.
 
     With the `etag` or `modified` of the last read, the server need not send an unchanged feed
-    again. HTML in the entries is sanitised: scripts, styles, forms and handlers are removed.
-    External parts are never fetched, and XML entities that contain other entities are not expanded.
+    again. HTML in the entries is sanitised: scripts, style sheets, frames and event handlers are
+    removed; forms, images and harmless inline styles remain. External parts are never fetched, and
+    XML entities are expanded only up to the parser's limit.
     """
 
     type = "rss.read"

@@ -79,7 +79,8 @@ class PaymentIntentInputs(StripeInputs):
     return_url: str | None = Field(
         None,
         max_length=5_000,
-        description="The page to which the customer returns from the bank's page.",
+        description="The page to which the customer returns from the bank's page. Without "
+        "`offSession`, Stripe usually requires it to confirm a payment.",
         examples=["https://shop.example.com/orders/17"],
     )
     capture_method: Literal["automatic", "automatic_async", "manual"] | None = Field(
