@@ -162,7 +162,7 @@ class WorkflowRun:
 
     @property
     def dead_letters(self) -> dict[str, str]:
-        """Return the errors of dead runs, such as `TRANSIENT: timed out`, keyed by step path."""
+        """Return the errors of dead runs, such as `PERMANENT: no stock`, keyed by step path."""
         return {
             run.step_path: f"{run.error_type}: {run.error}"
             for run in self._runs().filter(state=RunState.DLQ)

@@ -47,7 +47,7 @@ class FileWriteInputs(StoreInputs):
             "overwrite: readers see the old file or the new one, never a part. create: "
             "fails if the file exists with different content. append: adds at the end, and after a "
             "crash may add the same content twice; only in the files folder, and not for stored "
-            "content."
+            "content. Stores other than S3 support only overwrite."
         ),
     )
     content_type: str | None = Field(
