@@ -205,8 +205,8 @@ class HttpRequestOutputs(ModuleOutputs):
     status: int = Field(description="The HTTP status.", examples=[200])
     headers: dict[str, str] = Field(description="The response headers, with names in lower case.")
     body: Any = Field(
-        description="Parsed JSON, otherwise text; Base64 if it is binary; null if it is empty or in "
-        "a file (`saveTo`); with `store`, a reference to stored content."
+        description="Parsed JSON, otherwise text; Base64 if it is binary; null if it is empty or "
+        "in a file (`saveTo`); with `store`, a reference to stored content."
     )
     body_encoding: Literal["json", "text", "base64", "none", "file", "stored"] = Field(
         description="How to read `body`; `file` if `saveTo` stored it, `stored` with `store`."
