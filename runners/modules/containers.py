@@ -79,8 +79,8 @@ class LoopInputs(ModuleInputs):
         alias="while",
         description=(
             "A template that is rendered before each iteration. The loop continues while the "
-            "value is true (see the condition of `flow.if`). The template may read `loop` and "
-            "the body's tasks, whose `output` is null before the first iteration."
+            "value is true (see the condition of `flow.if`). The template can also read `loop` "
+            "and the body's tasks, whose `output` is null before the first iteration."
         ),
         examples=["{{ vars.page != none }}"],
     )
@@ -88,7 +88,7 @@ class LoopInputs(ModuleInputs):
         None,
         description=(
             "A template that is rendered after each iteration. The loop ends when the value is "
-            "true. The template may read `loop` and the body's tasks."
+            "true. The template can also read `loop` and the body's tasks."
         ),
         examples=["{{ tasks.review.outcome == 'true' }}"],
     )

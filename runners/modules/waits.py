@@ -173,9 +173,9 @@ class WaitForEventInputs(ModuleInputs):
         description=(
             "An expression that is evaluated for each event with this name. The step continues if "
             "the value is true (see the condition of `flow.if`). The expression may read `event` "
-            "(the payload) and everything that the step may read. An expression that cannot be "
-            "evaluated, for example because the payload lacks a field, counts as false; the run's "
-            "log reports the error."
+            "(the payload) and what the step may read, except `callbackUrl`. An expression that "
+            "cannot be evaluated, for example because the payload lacks a field, counts as false; "
+            "the run's log reports the error."
         ),
         examples=["{{ event.orderId == input.orderId }}"],
     )

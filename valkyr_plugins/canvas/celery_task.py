@@ -75,9 +75,10 @@ class CeleryTask(Module[CeleryTaskInputs]):
     """Runs a task of the project's Celery app in the worker that executes the step.
 
     The task needs no changes: `self.request`, `self.retry`, `autoretry_for`, `max_retries`, the
-    task's hooks and Celery's signals work as usual. Each retry is an attempt of the step. If the
-    task fails permanently, you can requeue the dead letter with other `args` and `kwargs`. Steps
-    that users write can run only the tasks in the setting `CELERY_TASKS`.
+    task's hooks and Celery's signals work as usual. Each retry is an attempt of the step, so the
+    step's `retry` must allow as many attempts. If the task fails permanently, you can requeue the
+    dead letter with other `args` and `kwargs`. Steps that users write can run only the tasks in the
+    setting `CELERY_TASKS`.
     """
 
     type = "celery.task"

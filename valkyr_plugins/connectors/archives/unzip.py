@@ -47,7 +47,7 @@ class ArchiveUnzipInputs(StoreInputs):
     pattern: str | None = Field(
         None,
         max_length=500,
-        description="Unpack only files whose names match: * and ? within a name, ** across "
+        description="Unpack only files whose names match: *, ? and [abc] within a name, ** across "
         "folders.",
         examples=["**/*.csv"],
     )

@@ -157,7 +157,8 @@ class Aggregate(PureModule):
     In sums and averages, numeric texts (as in CSV files) count as numbers; other values, except
     null and empty text, fail the step. Extremes compare numbers if all values are numeric,
     otherwise texts; a JSON number among texts fails the step. Sums are calculated with 60
-    significant digits. To combine the results of batches, add up their sums and counts with `sum`.
+    significant digits; a result with decimals is returned with about 16. To combine the results of
+    batches, add up their sums and counts with `sum`.
     """
 
     type = "data.aggregate"

@@ -220,7 +220,8 @@ class SortOutputs(ModuleOutputs):
 class Sort(PureModule):
     """Sorts rows by fields; by default, a field with only numeric values is sorted as numbers.
 
-    Rows without a value come last in either order; equal rows keep their order.
+    Rows in which the field is null or missing come last in either order; equal rows keep their
+    order. An empty text, such as an empty cell of a CSV file, is a text.
     """
 
     type = "data.sort"
