@@ -94,7 +94,7 @@ class SsoSettings(SettingsModel):
     oidc_issuer: Annotated[str, AfterValidator(_issuer)] = setting(
         "",
         "The OpenID Connect provider's issuer, exactly as in its discovery document; an `https://` "
-        "address",
+        "address (`http://` only on this machine)",
     )
     oidc_client_id: str = setting("", "The client id of this installation at the provider")
     oidc_client_secret: SecretStr = setting(SecretStr(""), "The client secret from the provider")
