@@ -205,7 +205,8 @@ class AccessSettings(SettingsModel):
     )
     webhook_rate: int = setting(
         600,
-        "Maximum requests from one address to one webhook; further requests get a 429",
+        "Maximum authenticated requests from one address to one webhook; further requests get a "
+        "429",
         unit=A_MINUTE,
         ge=0,
     )
