@@ -94,7 +94,8 @@ class PlaceSettings(SettingsModel):
     redis_url: str = setting(
         "",
         "The Redis server that counts the requests to all web processes together. Without it, "
-        "each process counts separately, and the database counts sign-in attempts",
+        "each process counts separately, the database counts sign-in attempts, and no list is read "
+        "from a replica",
         unset="the broker, if it is Redis",
     )
     key_prefix: str = setting(
@@ -204,7 +205,8 @@ class AccessSettings(SettingsModel):
     )
     webhook_rate: int = setting(
         600,
-        "Maximum requests from one address to one webhook; further requests get a 429",
+        "Maximum authenticated requests from one address to one webhook; further requests get a "
+        "429",
         unit=A_MINUTE,
         ge=0,
     )

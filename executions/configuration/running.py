@@ -47,7 +47,7 @@ class WorkerSettings(SettingsModel):
         20,
         "Time that running steps have to end after their worker gets SIGTERM; other "
         "workers then take over the rest at once. Set it ten seconds below the "
-        "supervisor's kill timeout (Kubernetes: 30). `make up` sets 8",
+        "supervisor's kill timeout (Kubernetes' default: 30 s). `make up` sets 8",
         unit=SECONDS,
         ge=0,
     )
@@ -162,7 +162,8 @@ class DefinitionSettings(SettingsModel):
     )
     checkpoint_max_checkpoints: int = setting(
         10,
-        "Number of checkpoints kept for an execution (`keep`); the oldest are deleted first",
+        "Number of automatic checkpoints kept for an execution (`keep`); the oldest are deleted "
+        "first",
         variables=("CHECKPOINT_MAX_CHECKPOINTS",),
         ge=1,
         le=100,

@@ -18,8 +18,8 @@ class ConnectorSettings(SettingsModel):
     )
     files_root: str = setting(
         "",
-        "The only local folder that `file.*`, `archive.*` and `data.csv_*` may use, the same for "
-        "all workspaces; if empty, steps cannot use local files",
+        "The only local folder that `file.*`, `archive.*`, `data.csv_*` and `http.request` may "
+        "use, the same for all workspaces; if empty, these modules cannot use local files",
         unset="none; on the stand-alone platform `$VALKYR_HOME/files`, unless "
         "`VALKYR_ALLOWED_HOSTS` names more than this machine",
     )

@@ -31,7 +31,7 @@ class ShortLivedSettings(SettingsModel):
     )
     aws_web_identity_token_file: str = setting(
         "/var/run/secrets/eks.amazonaws.com/serviceaccount/token",
-        "The file that contains the web identity",
+        "The file that contains the web identity token",
     )
     aws_sts_endpoint: str = setting(
         "",

@@ -94,7 +94,7 @@ class SsoSettings(SettingsModel):
     oidc_issuer: Annotated[str, AfterValidator(_issuer)] = setting(
         "",
         "The OpenID Connect provider's issuer, exactly as in its discovery document; an `https://` "
-        "address",
+        "address (`http://` only on this machine)",
     )
     oidc_client_id: str = setting("", "The client id of this installation at the provider")
     oidc_client_secret: SecretStr = setting(SecretStr(""), "The client secret from the provider")
@@ -114,12 +114,13 @@ class SsoSettings(SettingsModel):
     )
     oidc_create_users: Flag = setting(
         True,
-        "Whether new users get an account. If not, only people whom an administrator has linked "
-        "(`manage.py link_sign_in <user name> <subject>`) can sign in",
+        "Whether new users get an account. If not, only people whom an administrator "
+        "(`manage.py link_sign_in <user name> <subject>`) or `OIDC_LINK_BY_EMAIL` has linked can "
+        "sign in",
     )
     oidc_link_by_email: Flag = setting(
         False,
-        "Whether a verified email address links the user to the local account with this "
+        "Whether a verified email address links the user to the only local account with this "
         "address; accounts of superusers and service accounts are never linked",
     )
     oidc_domains: Annotated[tuple[str, ...], BeforeValidator(_domains)] = setting(
