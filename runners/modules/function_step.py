@@ -205,6 +205,7 @@ def _module(
         **facts,
         "Inputs": _Made(signature.inputs),
         "Outputs": _Made(signature.outputs),
+        "costs": costs is not None,
         "execute": _execute(function, signature, costs),
         "__module__": function.__module__,
     }

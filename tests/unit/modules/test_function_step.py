@@ -209,6 +209,20 @@ def test_what_a_run_costs_is_an_amount_or_worked_out(step_context):
     assert spent.amount == Decimal("2.01")
 
 
+def test_budgets_are_checked_before_a_function_that_declares_costs():
+    @step("acme.charged", costs=Decimal("0.01"))
+    def charged() -> None: ...
+
+    @step("acme.free")
+    def free() -> None: ...
+
+    assert (module_of(charged).costs_with({}), module_of(free).costs_with({})) == (True, False)
+    with pytest.raises(TypeError, match="reports costs and is inline"):
+
+        @step("acme.charged_inline", costs=Decimal("0.01"), effect="none", inline=True)
+        def inline() -> None: ...
+
+
 def test_its_models_are_made_when_they_are_asked_for(monkeypatch):
     made = []
     real = step_signature.create_model
