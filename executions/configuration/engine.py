@@ -63,9 +63,9 @@ class PlaceSettings(SettingsModel):
     cells: Cells = setting(
         (),
         "Aliases in `DATABASES` of further databases with Valkyr's tables, each with its own "
-        "workspaces, workers and beat ([cells](../how-to/cells.md)). Stand-alone, a JSON object "
-        'of names and addresses: `{"b": "postgres://…"}`, or with a pooler `{"b": {"url": '
-        '"postgres://…", "direct": "postgres://…"}}`',
+        "workspaces, workers and beat ([cells](../how-to/cells.md)). On the stand-alone "
+        'platform, a JSON object of names and addresses: `{"b": "postgres://…"}`, or with a pooler '
+        '`{"b": {"url": "postgres://…", "direct": "postgres://…"}}`',
         unset="none",
     )
     cell: str = setting(

@@ -108,8 +108,8 @@ class SsoSettings(SettingsModel):
     oidc_groups_claim: str = setting("groups", "The claim that lists a person's groups")
     oidc_roles: Annotated[Any, BeforeValidator(read_groups)] = setting(
         {},
-        "Maps a group's name to `workspace-slug:ROLE`, or to a list of these, such as "
-        f"`{EXAMPLE}` (JSON in the environment). Roles are set at each sign-in",
+        "A mapping from a group's name to `workspace-slug:ROLE` or to a list of these (JSON in the "
+        f"environment): `{EXAMPLE}`. Roles are set at each sign-in",
         unset="none",
     )
     oidc_create_users: Flag = setting(

@@ -48,7 +48,7 @@ class SqlQueryInputs(ModuleInputs):
     statement: str = Field(
         description=(
             "One statement that reads, with parameters as :name; it cannot contain templates. "
-            "Write a colon that is not a parameter as \\:, and a cast as ::type."
+            "Write a colon that does not begin a parameter as `\\:`, and a cast as `::type`."
         ),
         examples=["SELECT id, total FROM orders WHERE day = :day ORDER BY id"],
         min_length=1,
