@@ -196,8 +196,7 @@ def _others(left: Sequence[Queue], live: Iterable[Runner]) -> Queue:
     names = {each.name for each in left}
     oldest = min((each.oldest for each in left if each.oldest is not None), default=None)
     workers = sum(not names.isdisjoint(one.queues) for one in live)
-    capped = any(each.capped for each in left)
-    return Queue(OTHERS, sum(each.waiting for each in left), oldest, workers, capped)
+    return Queue(OTHERS, sum(each.waiting for each in left), oldest, workers)
 
 
 def _named(spaces: Counter[UUID]) -> dict[str, int]:

@@ -170,7 +170,7 @@ def release_slot(*execution_ids: UUID) -> None:
     """Free the slots of fully suspended executions until an event or timer resumes them.
 
     The caller holds the executions' locks, and has checked that all their live runs wait, and that
-    none waits for a child. After the commit, other waiting executions can get the slots.
+    no run waits for a child. After the commit, other waiting executions can get the slots.
     """
     (freed,) = _about(execution_ids, "release_slot")
     admitting = {workspace_id: pk for pk, workspace_id, limited in freed if limited}

@@ -205,10 +205,9 @@ def test_reading_waits_for_nobody(workspace: Workspace, rivals: Rivals) -> None:
     assert found == {"shop": {"value": "shop: first"}}
 
 
-def test_a_value_read_before_its_key_went_is_read_again(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made(workspace, "shop")
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """Turn the keys between the reading and the opening of the first value; return the values."""
     read: list[bytes] = []
 
     def slow(value: bytes, bound_to: str) -> bytes:
@@ -219,6 +218,13 @@ def test_a_value_read_before_its_key_went_is_read_again(
         return unseal(value, bound_to)
 
     monkeypatch.setattr("executions.credentials.opening.unseal", slow)
+    return read
+
+
+def test_a_value_read_before_its_key_went_is_read_again(
+    workspace: Workspace, read: list[bytes]
+) -> None:
+    made(workspace, "shop")
     found = credentials.values_of(workspace.pk, ["shop"])
 
     assert found == {"shop": {"value": "shop: first"}}
@@ -226,19 +232,9 @@ def test_a_value_read_before_its_key_went_is_read_again(
 
 
 def test_the_use_of_a_value_that_was_read_again_can_be_refused(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, read: list[bytes]
 ) -> None:
     made(workspace, "shop")
-    read: list[bytes] = []
-
-    def slow(value: bytes, bound_to: str) -> bytes:
-        if not read:
-            turn()
-            store.forget()
-        read.append(bytes(value))
-        return unseal(value, bound_to)
-
-    monkeypatch.setattr("executions.credentials.opening.unseal", slow)
     step = UsingStep(workspace.pk, uuid7(), uuid7(), uuid7(), "task.main", 1, "http.request")
     found = opening.opened_for(step, ["shop"])
 
