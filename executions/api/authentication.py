@@ -97,7 +97,7 @@ class TokenAuthentication(JWTAuthentication):
         Raises AuthenticationFailed unless exactly one token follows `Bearer`.
         """
         scheme, *tokens = header.split() or [b""]
-        if scheme != b"Bearer":
+        if scheme.lower() != b"bearer":
             return None
         if len(tokens) != 1:
             raise AuthenticationFailed(
