@@ -1,5 +1,6 @@
 """The backlog and workers of each queue, and the current runs of each worker."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -39,9 +40,10 @@ class Queue:
 
 
 def queues(runs: QuerySet[Run], runners: Iterable[Runner], now: datetime) -> list[Queue]:
-    """Return the queues with waiting runs or live workers, ordered by name.
+    """Return the queues with waiting runs or workers, ordered by name.
 
-    `runs` and `runners` contain only rows that the user may see. At most 50,000 waiting runs are
+    A worker that does not respond keeps its queue in the list, with 0 workers. `runs` and
+    `runners` contain only rows that the user may see. At most 50,000 waiting runs are
     counted; if this limit is reached, each queue is `capped`.
     """
     due = runs.filter(Q(retry_after=None) | Q(retry_after__lte=now), in_states(RunState.PENDING))
@@ -72,12 +74,13 @@ def served() -> set[str]:
     return {str(queue) for one in live for queue in one.queues}
 
 
-def _served(runners: Iterable[Runner], now: datetime) -> dict[str, int]:
-    served: dict[str, int] = {}
+def _served(runners: Iterable[Runner], now: datetime) -> Counter[str]:
+    served: Counter[str] = Counter()
     for runner in runners:
-        if runner.is_live(now):
-            for queue in runner.queues:
-                served[str(queue)] = served.get(str(queue), 0) + 1
+        # Remote runners end without notice when they have nothing to do.
+        lost = runner.pool != "remote" and runner.leaving_at is None
+        if runner.is_live(now) or lost:
+            served.update({str(queue): int(runner.is_live(now)) for queue in runner.queues})
     return served
 
 

@@ -39,6 +39,14 @@ def test_a_password_gives_a_token_pair_that_opens_the_api(stranger: APIClient, a
     assert stranger.get("/v1/Workflow").status_code == 200
 
 
+def test_the_case_of_the_scheme_does_not_matter(stranger: APIClient, ada: Any) -> None:
+    access = bearer(ada).removeprefix("Bearer ")
+
+    for scheme in ("bearer", "BEARER"):
+        stranger.credentials(HTTP_AUTHORIZATION=f"{scheme} {access}")
+        assert stranger.get("/v1/Workflow").status_code == 200
+
+
 def test_a_refresh_token_gives_a_new_access_token(stranger: APIClient, ada: Any) -> None:
     refresh = pair_of(ada).refresh
 

@@ -395,6 +395,27 @@ def test_a_slow_queue_needs_attention(op: Client, workflow: Workflow) -> None:
     assert problems(op) == ["Queue io is slow: 1 step waits for a worker"]
 
 
+def test_an_idle_queue_whose_worker_stopped_responding_needs_attention(
+    op: Client, workflow: Workflow
+) -> None:
+    live_worker()
+    rows.execution(workflow, "SUCCESS")
+    lost = Runner.objects.create(
+        name="mail@box", host="box", pid=2, pool="threads", queues=["mail", "io"],
+        seen_at=database_now() - timedelta(minutes=2),
+    )  # fmt: skip
+
+    assert problems(op) == ["Queue mail has no live worker"]
+    assert "Queue mail has no live worker" in said(op)
+
+    lost.leaving_at = lost.seen_at
+    lost.save()
+    assert problems(op) == []
+
+    Runner.objects.filter(pk=lost.pk).update(leaving_at=None, pool="remote")
+    assert problems(op) == []
+
+
 @pytest.mark.usefixtures("sections")
 def test_a_plugins_section_may_need_attention(op: Client, workflow: Workflow) -> None:
     live_worker()

@@ -51,13 +51,17 @@ def verdict(kept: Facts, now: datetime, added: Iterable[HomeProblem] = ()) -> Ho
 
 
 def _without_problems(kept: Facts) -> str:
-    live = sum(worker.is_live(kept["at"]) for worker in kept["workers"] or [])
+    live = _live(kept)
     if not live:
         return gettext("No worker is live")
     workers = ngettext("{number} worker is live", "{number} workers are live", live)
     return gettext("Nothing needs attention: {workers}, and no queue is slow").format(
         workers=workers.format(number=live)
     )
+
+
+def _live(kept: Facts) -> int:
+    return sum(worker.is_live(kept["at"]) for worker in kept["workers"] or [])
 
 
 def _failures(kept: Facts, now: datetime) -> Iterator[HomeProblem]:
@@ -90,6 +94,10 @@ def _sections(kept: Facts) -> Iterator[HomeProblem]:
 
 def _stuck(kept: Facts, now: datetime) -> Iterator[HomeProblem]:
     for queue in kept["queues"] or []:
+        if not queue.workers and queue.oldest is None and _live(kept):
+            # A banner names queues with work and no worker, and an installation without workers.
+            text = gettext("Queue {name} has no live worker").format(name=queue.name)
+            yield HomeProblem(text, "person_off", links.listing("runners_runner"))
         if queue.workers and queue.oldest and now - queue.oldest > SLOW:
             text = ngettext("Queue {name} is slow: {number} step waits for a worker",
                             "Queue {name} is slow: {number} steps wait for a worker",
