@@ -79,12 +79,11 @@ def by_id(model: type[Model], kind: Any, icon: str, *more: str) -> Finder:
 def _executions(request: HttpRequest, term: str) -> Iterator[SearchResult]:
     rows = visible(request, WorkflowExecution).select_related("workflow")
     rows = rows.only("id", "idempotency_key", "state", "workflow__name").order_by("-pk")
+    ids = visible(request, Workflow).order_by("-pk").values_list("pk", flat=True)[:KEYED]
+    matches = [rows.filter(workflow__in=list(ids), idempotency_key=term)]
     wanted = as_id(term)
-    if wanted is None:
-        ids = visible(request, Workflow).order_by("-pk").values_list("pk", flat=True)[:KEYED]
-        matches = [rows.filter(workflow__in=list(ids), idempotency_key=term)]
-    else:
-        matches = [rows.filter(pk=wanted), rows.filter(trace_id=wanted.hex)]
+    if wanted is not None:
+        matches = [rows.filter(pk=wanted), rows.filter(trace_id=wanted.hex), *matches]
     for found in matches:
         for row in found[:EACH]:
             about = marks.clipped(row.idempotency_key or f"…{str(row.pk)[-8:]}", 40)

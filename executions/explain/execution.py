@@ -72,7 +72,6 @@ def standing(
         return Reason(
             "asleep",
             "All its steps wait, so it uses no slot of its workspace.",
-            since=row.started_at,
             until=row.deadline_at,
         )
     return _under_way(row)

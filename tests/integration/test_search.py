@@ -78,6 +78,10 @@ def test_an_idempotency_key_and_a_trace_lead_to_the_execution(
     assert _found(op, " ORD-1066 ")[page] == "Order import · ORD-1066"
     assert page in _found(op, trace)
 
+    key = str(uuid4())
+    WorkflowExecution.objects.filter(pk=execution.pk).update(idempotency_key=key)
+    assert page in _found(op, key)
+
 
 def test_workflows_and_lists_are_found_by_their_names(op: Client, workflow: Workflow) -> None:
     assert _page("executions/workflow", workflow.pk) in _found(op, "order imp")
