@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from math import floor
 from typing import Any
 from uuid import UUID
 
@@ -28,8 +29,8 @@ def amount(value: Decimal, currency: str) -> str:
 
 
 def percent(spent: Decimal, of: Decimal) -> float:
-    """Return the spent percentage of an amount, rounded to a tenth."""
-    return float(round(100 * spent / of, 1))
+    """Return the spent percentage of an amount, rounded down to a tenth: 100 means spent."""
+    return floor(1_000 * spent / of) / 10
 
 
 # Budgets: their valid values.

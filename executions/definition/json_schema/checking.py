@@ -99,7 +99,8 @@ class Unresolvable(ValueError):
 class Mistake:
     """One place in a value that violates the value's schema.
 
-    `path` has names and indexes; `rule` is a keyword; `message` can contain the value.
+    `path` has names and indexes; `rule` is a keyword, or `false` for the schema `false`; `message`
+    can contain the value.
     """
 
     path: tuple[str | int, ...]
@@ -141,7 +142,8 @@ def schema_mistakes(schema: Any, budget: EvaluationBudget, most: int) -> list[Mi
 def _mistakes(checker: Any, value: Any) -> Iterator[Mistake]:
     for error in checker.iter_errors(value):
         message = error.message[:MAX_MESSAGE]
-        yield Mistake(tuple(error.absolute_path), str(error.validator), message, error)
+        rule = error.validator or "false"
+        yield Mistake(tuple(error.absolute_path), rule, message, error)
 
 
 @lru_cache(maxsize=1)

@@ -68,6 +68,8 @@ def test_a_budget_is_made_changed_and_shown_with_what_is_spent(
     assert (seen["period"], seen["currency"], seen["killSwitch"]) == ("month", "EUR", True)
     assert (seen["amount"], seen["spent"], seen["percent"]) == ("20", "5", 25.0)
     assert seen["softPercent"] == 80
+    BudgetUse.objects.update(spent=Decimal("19.999"))
+    assert author.get(made["Location"]).json()["percent"] == 99.9
     actions = Activity.objects.filter(object_type="Budget").order_by("created_at")
     assert [row.action for row in actions] == ["budget.create", "budget.update"]
     assert actions[1].before == {**actions[0].after, "amount": "12.5"}

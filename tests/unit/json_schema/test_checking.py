@@ -152,6 +152,10 @@ def test_items_are_compared_by_hash_whatever_their_types() -> None:
     assert found({"uniqueItems": True}, [1, 1.0]) == ["uniqueItems"]
 
 
+def test_a_property_that_the_schema_forbids_violates_the_rule_false() -> None:
+    assert found({"properties": {"old": False}}, {"old": 1}) == ["false"]
+
+
 def test_a_reference_out_of_the_schema_is_never_fetched() -> None:
     with pytest.raises(Unresolvable):
         found({"$ref": "http://127.0.0.1:9/schema"}, 1)
