@@ -144,29 +144,35 @@ def drop_views() -> None:
     Raises ImproperlyConfigured if other objects need them.
     """
     created = _created()
-    if not created:
-        return
+    if created:
+        # Together, because the others read the view of allowed workspaces.
+        _drop(f"VIEW {', '.join(map(_named, created))}")
+
+
+def _drop(objects: str) -> None:
     try:
         with transaction.atomic():
-            # Together, because the others read the view of allowed workspaces.
-            execute(f"DROP VIEW {', '.join(map(_named, created))}")
+            execute(f"DROP {objects}")
     except DatabaseError as error:
         if isinstance(error.__cause__, DependentObjectsStillExist):
             raise ImproperlyConfigured(
-                f"Other objects depend on the views in {schema()}, which must be created again: "
-                f"{str(error).strip()} Drop these objects first, and create them again after "
-                "`migrate`."
+                f"Other objects in PostgreSQL depend on the schema {schema()} or its views: "
+                f"{str(error).strip()} Drop these objects first. After a `migrate` that keeps the "
+                "views, create them again."
             ) from error
         raise
 
 
 def remove() -> None:
-    """Drop the views, the function that runs statements, and the schema; keep the roles."""
+    """Drop the views, the function that runs statements, and the schema; keep the roles.
+
+    Raises ImproperlyConfigured if other objects need the views or are in the schema.
+    """
     if is_installed():
         with transaction.atomic():
             drop_views()
             execute(f"DROP FUNCTION IF EXISTS {_named(RUNNER)}")
-            execute(f"DROP SCHEMA {quoted(schema())}")
+            _drop(f"SCHEMA {quoted(schema())}")
 
 
 def grant_views(role: str) -> None:

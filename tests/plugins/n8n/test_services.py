@@ -174,6 +174,16 @@ def test_a_bots_token_is_a_secret_in_the_address() -> None:
     }
 
 
+def test_attachments_of_a_mail_by_outlook_are_reported() -> None:
+    more = {"attachments": {"attachments": [{"binaryPropertyName": "data"}]}}
+    given = {"toRecipients": "ann@example.com", "subject": "x", "additionalFields": more}
+
+    found = chain(node("It", "microsoftOutlook", given, 2))
+
+    assert any("attachments" in remark for remark in row(found, "It").remarks)
+    assert "attachments" not in tasks(found)["it"]["with"]["json"]["message"]
+
+
 def test_fields_are_read_where_the_service_puts_them() -> None:
     uses = {"values": {"string": [{"name": "a", "value": "={{ $json.Name }} {{ $json.id }}"}]}}
     found = chain(

@@ -232,6 +232,18 @@ def test_views_on_the_views_are_named(world: SqlWorld) -> None:
             cursor.execute("DROP VIEW on_top")
 
 
+def test_a_schema_with_objects_of_others_is_not_removed() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE VIEW valkyr_views.notes AS SELECT 1 AS one")
+    try:
+        with pytest.raises(ImproperlyConfigured, match=r"view valkyr_views\.notes depends on"):
+            installing.remove()
+        assert {view.name for view in views()} <= set(_definitions())
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("DROP VIEW valkyr_views.notes")
+
+
 @pytest.fixture
 def no_redrives(world: SqlWorld) -> Iterator[None]:
     """Remove the plugin `redrive` after its view was created; add the plugin again afterwards."""

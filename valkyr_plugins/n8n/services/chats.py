@@ -181,13 +181,19 @@ def _kind(work: NodeWork) -> str:
     return "HTML" if work.word("additionalFields.bodyContentType") == "html" else "Text"
 
 
+def _attachments(work: NodeWork) -> Any:
+    if work.get("additionalFields.attachments"):
+        work.remark("It sent attachments: add them to the message in the form of Graph's API.")
+    return OMIT
+
+
 _GRAPH = "https://graph.microsoft.com/v1.0/me"
 _MAIL = {
     "subject": "$subject", "body": {"contentType": _kind, "content": "$bodyContent"},
     "toRecipients": _people("toRecipients"),
     "ccRecipients": _people("additionalFields.ccRecipients"),
     "bccRecipients": _people("additionalFields.bccRecipients"),
-    "importance": "$additionalFields.importance?",
+    "importance": "$additionalFields.importance?", "attachments": _attachments,
 }  # fmt: skip
 _MESSAGE = f"{_GRAPH}/messages/{{messageId}}"
 
