@@ -1,4 +1,4 @@
--- Executions that gave their place up, yet have a step that waits for a worker.
+-- Return executions that released their slot although a pending run of theirs is due.
 SELECT DISTINCT e.id
   FROM (SELECT execution_id
           FROM runners_run

@@ -1,6 +1,7 @@
--- Due live runs whose execution is final. Each of the runs looked at costs one look at its
--- execution's key, whatever the planner believes: beside a backlog, all of whose runs are due, it
--- knew of no final executions and compared each run with thousands of them, for 17 s.
+-- Return ended executions that have live runs which are due. Each run that is read costs one lookup
+-- of its execution by the primary key, whatever the planner estimates. Beside a backlog, whose runs
+-- are all due, it knew of no ended executions, and compared each run with thousands of them, for 17
+-- s.
 WITH due AS MATERIALIZED (
     SELECT execution_id
       FROM runners_run
