@@ -5,7 +5,7 @@ SELECT c.id
   FROM (SELECT run_id, execution_id, key::uuid AS child
           FROM runners_waiter WHERE kind = 'child' OFFSET 0) w
  CROSS JOIN LATERAL (
-    -- OFFSET keeps each a look-up for each row.
+    -- `OFFSET 0` keeps one lookup for each row.
     SELECT id, state, finished_at
       FROM executions_workflowexecution WHERE id = w.child OFFSET 0) c
  CROSS JOIN LATERAL (

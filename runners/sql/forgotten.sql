@@ -6,7 +6,7 @@ SELECT DISTINCT e.id
          ORDER BY due_at
          LIMIT 10000) r
  CROSS JOIN LATERAL (
-    -- OFFSET keeps it a look-up for each row.
+    -- `OFFSET 0` keeps one lookup for each row.
     SELECT e.id, e.place, e.state
       FROM executions_workflowexecution e WHERE e.id = r.execution_id OFFSET 0) e
  WHERE e.place = 'FREE' AND e.state IN ('RUNNING', 'PAUSED')
