@@ -1,6 +1,7 @@
 -- Return the family of each root: the numbers of executions and runs, the reason why the family is
--- kept (0: it can be deleted), and at most `most` members, the deepest descendants first. A family
--- is a root, all executions that it started, and those that handle their failures.
+-- kept (the highest of its members; 0: it can be deleted), and at most `most` members, the deepest
+-- descendants first. A family is a root, all executions that it started, and those that handle
+-- their failures.
 -- Reasons:
 --  * 5: a member has not ended;
 --  * 4: a member's retention period has not ended;

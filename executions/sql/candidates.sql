@@ -1,8 +1,9 @@
--- Return the executions of a workspace to admit next, the highest priority first: resumed
--- executions that want a slot again (WANTED), then pending ones, the oldest first. Of the
--- executions that wait for one concurrency key, at most as many are returned as the key has free.
--- The scan jumps from one key to the next: ten thousand executions that wait for one key cost as
--- much as one. An execution whose `place` is ASKED is not counted yet, so it is not a candidate.
+-- Return the executions of a workspace to admit next, the highest priority first. At equal
+-- priority, resumed executions that want a slot again (WANTED) come before pending ones, and older
+-- ones before newer ones. Of the executions that wait for one concurrency key, at most as many are
+-- returned as the key has free. The scan jumps from one key to the next: ten thousand executions
+-- that wait for one key cost as much as one. An execution whose `place` is ASKED is not counted
+-- yet, so it is not a candidate.
 WITH RECURSIVE keys AS (
     (SELECT workflow_id, concurrency_key
        FROM executions_workflowexecution

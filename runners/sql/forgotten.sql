@@ -1,4 +1,4 @@
--- Return executions that released their slot although a pending run of theirs is due.
+-- Return executions that released their slot, but have a pending run that is due.
 SELECT DISTINCT e.id
   FROM (SELECT execution_id
           FROM runners_run

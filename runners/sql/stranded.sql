@@ -1,5 +1,5 @@
 --! one partition: execution
--- Return runs that may have come in the same message as a run whose worker is gone: pending, and
+-- Return runs that may have come in the same message as a run whose worker was lost: pending, and
 -- sent before that run began. If they came in other messages, a second message does no harm.
 -- `coalesce` prevents the planner from using the identity index, which also contains all finished
 -- runs.

@@ -6,8 +6,8 @@
 --  * many steps at once: each adds to a locked counter, in the order of the budgets. So nothing is
 --    lost, and no transactions deadlock. Run this statement last in its transaction, because others
 --    wait for the counter.
--- Return a row for each budget that is spent or past its soft threshold, if nobody was notified
--- yet.
+-- Return a row for each budget that is spent or past its soft threshold, if no notification was
+-- sent yet.
 WITH spender AS MATERIALIZED (
     SELECT id, workspace_id, workflow_id, principal_id
       FROM executions_workflowexecution

@@ -1,7 +1,7 @@
 -- Return what users had decided by a point: approvals, and steps that waited for a child execution
 -- in which a user decided, each with the time when its first attempt began. A step that a fork
 -- copied has no child of its own: its child is that of the run from which it was copied. If that
--- run is gone, a decision is assumed.
+-- run was deleted, a decision is assumed.
 WITH RECURSIVE past AS (
     SELECT r.id, r.execution_id, r.step_path, r.waits_for, r.cached_from
       FROM runners_run r
