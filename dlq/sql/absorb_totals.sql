@@ -1,4 +1,4 @@
--- What merged groups counted is from now on counted by the one they were merged into.
+-- Add the counters of merged groups to those of the group into which they were merged.
 UPDATE dlq_failuregroup g
    SET total = g.total + s.total,
        open = g.open + s.open,

@@ -1,5 +1,5 @@
--- Add to what groups got in each hour. Entries that moved away are taken off; what was forgotten
--- meanwhile stays so.
+-- Add changes to the hourly counters of groups. Dead letters that moved to another group are
+-- subtracted only from existing rows: a row that was deleted meanwhile stays deleted.
 WITH news AS (
     SELECT * FROM unnest(%(groups)s::uuid[], %(hours)s::timestamptz[], %(seen)s::bigint[])
                   AS t (group_id, hour, seen)

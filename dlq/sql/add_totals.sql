@@ -1,4 +1,4 @@
--- Add to the counters of groups that the caller has locked; their totals are what comes back.
+-- Add changes to the counters of groups that the caller has locked. Return the groups' new totals.
 UPDATE dlq_failuregroup g
    SET total = greatest(0, g.total + t.seen),
        open = g.open + t.open,

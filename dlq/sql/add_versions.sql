@@ -1,4 +1,5 @@
--- Add to what groups got from each version of their workflow.
+-- Add changes to the counters of each group and version of its workflow. Dead letters that moved to
+-- another group are subtracted only from existing rows.
 WITH news AS (
     SELECT * FROM unnest(%(groups)s::uuid[], %(numbers)s::int[], %(seen)s::bigint[],
                          %(first)s::timestamptz[], %(last)s::timestamptz[])

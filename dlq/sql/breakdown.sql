@@ -1,5 +1,8 @@
--- The newest entries of a group, counted by each facet, all in one pass over them. The index of a
--- group's entries is by resolution, so the newest of each are read and the newest of those kept.
+-- Count the newest dead letters of a group by each facet, in one pass. The index of a group's dead
+-- letters is ordered by resolution. So the newest dead letters of each resolution are read, and the
+-- newest of these are counted.
+-- The first column is the mask of `grouping`, which names the facet. The row without a facet has
+-- the number of dead letters that were counted.
 WITH newest AS MATERIALIZED (
     SELECT e.*
       FROM unnest(%(resolutions)s::text[]) AS r (resolution)

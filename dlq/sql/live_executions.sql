@@ -1,4 +1,5 @@
--- How many executions live, by state and workspace: of each state at most so many are counted.
+-- Count the live executions by state and workspace. At most `most` executions of each state are
+-- counted.
 SELECT state, workspace_id, count(*)
   FROM ((SELECT state, workspace_id FROM executions_workflowexecution
           WHERE state = 'PENDING' AND finished_at IS NULL LIMIT %(most)s)

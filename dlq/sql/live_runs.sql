@@ -1,4 +1,4 @@
--- How many runs live, by state and queue: of each state at most so many are counted.
+-- Count the live runs by state and queue. At most `most` runs of each state are counted.
 SELECT state, queue, count(*)
   FROM ((SELECT state, queue FROM runners_run WHERE state = 'PENDING' AND finished_at IS NULL
           LIMIT %(most)s)

@@ -1,4 +1,5 @@
--- Word for the counters that entries were opened or closed, a row for each of their groups.
+-- Queue a change of the open counter of each of the dead letters' groups: `opened` (1 or -1) for
+-- each dead letter.
 INSERT INTO dlq_groupnews (group_id, at, version_number, seen, open, moved)
 SELECT group_id, clock_timestamp(), 0, 0, %(opened)s::int * count(*), false
   FROM dlq_deadletterentry

@@ -1,7 +1,8 @@
 --! plan each time
--- The executions of a range of ids that must stay, at most so many: unfinished ones, those whose time
--- is not over, and those with a dead letter. The most specific term speaks, as in `prune_walk`. The
--- dead letters of the range are read once, not for each execution.
+-- Return executions of a range of IDs that must be kept, at most `most`: unfinished executions,
+-- executions whose retention period has not ended, and executions with a dead letter. The most
+-- specific retention period applies, as in `prune_walk`. The dead letters of the range are read
+-- once, not once for each execution.
 SELECT e.id
   FROM executions_workflowexecution e
 --+ term

@@ -1,9 +1,18 @@
--- The families of roots: how many executions and runs, why it stays (0: it may go), and its members,
--- those without children first, as many as are wanted. A family is what the root started and what was
--- started for its failures. Reasons: 5 a member is under way, 4 its time is not over, 3 an open dead
--- letter, 2 another dead letter, 1 a fork under way that began from it. Dead letters that go before
--- (a look ahead; else both times are null) count as gone, but for those that are held. Each question is asked by an index: a plain
--- EXISTS might be answered for all rows at once, by reading the whole table.
+-- Return the family of each root: the numbers of executions and runs, the reason why the family is
+-- kept (the highest of its members; 0: it can be deleted), and at most `most` members, the deepest
+-- descendants first. A family is a root, all executions that it started, and those that handle
+-- their failures.
+-- Reasons:
+--  * 5: a member has not ended;
+--  * 4: a member's retention period has not ended;
+--  * 3: a dead letter is open;
+--  * 2: there is another dead letter;
+--  * 1: an unfinished fork began from a member.
+-- A preview passes `expired` and `resolved`; otherwise, both are null. Pruning deletes the dead
+-- letters that they select before executions. So these dead letters count as deleted, except those
+-- in `held`.
+-- Each question has its own subquery, which an index answers. The planner could answer a plain
+-- EXISTS for all rows at once, by reading the whole table.
 WITH RECURSIVE member (root, id, depth) AS (
      SELECT r.id, r.id, 0 FROM unnest(%(roots)s::uuid[]) AS r (id)
       UNION ALL

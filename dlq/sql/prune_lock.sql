@@ -1,5 +1,6 @@
--- Executions that are about to go, and the forks that are to forget them: locked in the order of
--- their ids, without waiting. Nobody starts, forks or revives anything of those that are locked.
+-- Lock the executions that will be deleted, and their forks, whose origin will be cleared. The rows
+-- are locked in the order of their IDs; rows that another transaction has locked are skipped. While
+-- an execution is locked, no other transaction can start a child of it, fork it, or reopen it.
 SELECT e.id, e.origin_id
   FROM executions_workflowexecution e
  WHERE e.id IN (SELECT unnest(%(ids)s::uuid[])

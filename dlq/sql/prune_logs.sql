@@ -1,5 +1,6 @@
--- The logs of the steps of the next finished executions, in the order of their ends; how many went,
--- how many executions were looked at, and the last of them.
+-- Clear the logs of the steps of the next finished executions, in the order of their ends. With
+-- `looking`, only count them. Return the number of runs with logs, and of the executions that were
+-- read: their number, first and last end, and the ID of the last.
 WITH walked AS MATERIALIZED (
      SELECT e.id, e.finished_at, e.workspace_id, e.workflow_id, e.state
        FROM executions_workflowexecution e

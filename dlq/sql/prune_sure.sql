@@ -1,9 +1,9 @@
 --! plan each time
--- The locked families that may be deleted together: their executions, and their first and last end. A
--- family is left to `prune_families` if an execution of it is unfinished, not expired, outside of the
--- partition, kept by a plugin, or if a dead letter, a fork or a refused message refers to it. `low` and
--- `high` are the limits of the ids of all of them: a range of an index is read, instead of a look-up for
--- each execution.
+-- Return which of the locked families can be deleted together: the IDs of their executions, and
+-- their first and last end. A family is left to `prune_families` if one of its executions is
+-- unfinished, not expired, outside of the partition, or kept by a plugin. It is also left if a dead
+-- letter, a fork or a refused message refers to it. `low` and `high` are the limits of all these
+-- IDs: each table is read by one range of an index, instead of one lookup for each execution.
 WITH member AS MATERIALIZED (
      SELECT r.id AS root, r.id FROM unnest(%(roots)s::uuid[]) AS r (id)
       UNION ALL

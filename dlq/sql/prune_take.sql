@@ -1,7 +1,8 @@
 --! plan each time
--- The next ended executions of a range of ids, locked without waiting, and the descendants of the roots
--- among them: the last id; the roots; and the descendants, each with its root. Roots are left out if a
--- descendant is locked by another transaction, and roots with descendants if there are too many of these.
+-- Lock the next ended executions of a range of IDs, and the descendants of the roots among them;
+-- skip rows that another transaction has locked. Return the last ID, the roots, and each descendant
+-- with its root. A root is omitted if another transaction has locked a descendant. Roots with
+-- descendants are omitted if there are at least `most` descendants.
 WITH RECURSIVE chunk AS MATERIALIZED (
      SELECT e.id, e.parent_id IS NULL AND e.failure_of_id IS NULL AS root
        FROM executions_workflowexecution e

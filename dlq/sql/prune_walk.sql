@@ -1,5 +1,6 @@
--- The next finished executions in the order of their ends; and whether each is a root whose time is
--- over. The most specific term speaks; without one, or with 0 days, it is kept for ever.
+-- Return the next finished executions in the order of their ends, and whether each is a root whose
+-- retention period has ended. The most specific retention period applies. Without one, or with 0
+-- days, the execution is kept indefinitely.
 WITH walked AS MATERIALIZED (
      SELECT e.id, e.finished_at, e.state, e.workspace_id, e.workflow_id,
             e.parent_id IS NULL AND e.failure_of_id IS NULL AS root

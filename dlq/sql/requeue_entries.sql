@@ -1,5 +1,5 @@
--- Open dead letters go home together: each to its own new run, or to a new execution. With 0 days,
--- they never expire.
+-- Resolve open dead letters as REQUEUED, each with its own new run or its own new execution. With 0
+-- days, they never expire.
 UPDATE dlq_deadletterentry d
    SET resolution = 'REQUEUED',
        resolved_at = clock_timestamp(),

@@ -1,5 +1,6 @@
--- Take the oldest news away, and say by group, version and hour what they come to. News of a group
--- that was merged are those of the group it was merged into.
+-- Delete the oldest queued changes of counters, and return their sums by group, version, hour, and
+-- whether the dead letters only moved to another group. The changes of a merged group are added to
+-- the group into which it was merged.
 WITH gone AS (
     DELETE FROM dlq_groupnews
      WHERE id = ANY (ARRAY(

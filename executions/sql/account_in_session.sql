@@ -1,4 +1,4 @@
--- An account by its id and its live session: the time, the session's last use, then all columns of
--- the model of accounts in its order.
+-- Return an account by its ID and its live session: the current time, the session's last use, and
+-- all columns of the account's model, in the model's order.
 SELECT clock_timestamp(), s.last_used_at,
 --+ live_account

@@ -1,6 +1,7 @@
 --! plan each time
--- How many root executions of a workspace hold a place. ORDER BY keeps the planner on the index that
--- has this order: an estimate made while few were over would have it read all of the workspace.
+-- Count the root executions of a workspace that hold a slot. `ORDER BY` makes the planner use the
+-- index that has this order. With an estimate from a time when few executions had ended, it would
+-- read all executions of the workspace.
 SELECT count(*)
   FROM ((SELECT parent_id
            FROM executions_workflowexecution

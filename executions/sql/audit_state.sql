@@ -1,4 +1,5 @@
--- How long the chain of the audit trail is, and when the first row was made that no link covers.
+-- Return the number of the newest link in the audit trail's chain, and the time of the first row
+-- that no link covers.
 SELECT last.number,
        (SELECT a.created_at
           FROM executions_activity a

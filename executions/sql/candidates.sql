@@ -1,7 +1,9 @@
--- Who may run next in a workspace, best first: those that woke and want a place again, then those
--- that wait. Of a key's waiters only as many are looked at as the key has left, and from one key
--- the scan jumps to the next: ten thousand behind one key cost what one costs. Who is ASKED has not
--- been counted, and is in no line.
+-- Return the executions of a workspace to admit next, the highest priority first. At equal
+-- priority, resumed executions that want a slot again (WANTED) come before pending ones, and older
+-- ones before newer ones. Of the executions that wait for one concurrency key, at most as many are
+-- returned as the key has free. The scan jumps from one key to the next: ten thousand executions
+-- that wait for one key cost as much as one. An execution whose `place` is ASKED is not counted
+-- yet, so it is not a candidate.
 WITH RECURSIVE keys AS (
     (SELECT workflow_id, concurrency_key
        FROM executions_workflowexecution

@@ -1,6 +1,6 @@
 --! plan each time
--- Lock those who are to run, and see what they are now: others may have moved them meanwhile. A fork
--- is never fresh: it brings runs of its origin.
+-- Lock the candidates for admission, and return their current values, because other transactions
+-- may have changed them. A fork is never fresh, because it has runs of its origin.
 SELECT id, version_id, priority, epoch, started_at IS NULL AND origin_point = '', state,
        concurrency_limit
   FROM executions_workflowexecution

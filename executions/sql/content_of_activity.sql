@@ -1,5 +1,5 @@
--- Rows of the audit trail in the order of their ids, after one of them: their content, and when each
--- was made.
+-- Return rows of the audit trail after the ID `after`, in the order of their IDs: each row's ID,
+-- time and content.
 SELECT a.id, a.created_at,
 --+ activity_content
   FROM executions_activity a

@@ -1,6 +1,6 @@
 --! plan each time
--- Count one more for each rate in the present minute, which begins with the first one counted. The
--- rows are locked in the order of their keys, so that two who count never wait in a circle.
+-- Count one more event for each rate in its current window, which begins with the first event. The
+-- rows are locked in the order of their keys, so that two such statements cannot deadlock.
 INSERT INTO executions_ratecount AS r (key, used, ends_at)
 SELECT asked.key, 1, c.now + %(seconds)s * interval '1 second'
   FROM (SELECT key FROM unnest(%(keys)s::text[]) AS key ORDER BY key) asked

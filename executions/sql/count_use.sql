@@ -1,6 +1,6 @@
--- Count more of a resource in the present windows. The rows stay locked until the transaction ends,
--- so whoever counts after us sees what we committed, and a roll-back takes our count with it. They
--- are locked in the order given.
+-- Count more uses of a resource in the current windows. The rows stay locked until the transaction
+-- ends. So the next transaction that counts sees what this one committed, and a rollback undoes the
+-- count. The rows are locked in the order of the parameters.
 WITH counted AS (
     INSERT INTO executions_quotause AS u
            (workspace_id, user_id, resource, target, "window", starts_at, used)

@@ -1,5 +1,6 @@
--- RUNNING -> SUCCESS or FAILED, guarded; the caller holds the execution's lock. Also says whether it
--- lets go of what others may wait for: a key, or a place where places are counted.
+-- Move a RUNNING execution to SUCCESS or FAILED; the caller holds the execution's lock. Also return
+-- whether the execution frees something that others may wait for: a concurrency key, or a slot in a
+-- workspace whose slots are limited.
 UPDATE executions_workflowexecution
    SET state = %(state)s,
        place = 'HELD',

@@ -1,5 +1,5 @@
--- What a person holds: memberships as (workspace, role, permissions, nothing), object permissions of
--- their own and of their groups as (nothing, code, [], workflow).
+-- Return a user's memberships as (workspace, role, permissions, NULL), and the object permissions
+-- of the user and the user's groups as (NULL, code, [], workflow).
 SELECT workspace_id, role, permissions::json, NULL::uuid
   FROM executions_membership
  WHERE user_id = %(user)s

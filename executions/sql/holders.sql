@@ -1,4 +1,4 @@
--- How many executions hold each key, and how many wait for it, counted up to a bound.
+-- Count the executions that hold each concurrency key, and those that wait for it, up to `most`.
 SELECT k.workflow, k.key,
        (SELECT count(*)
           FROM executions_workflowexecution e

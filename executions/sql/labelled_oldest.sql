@@ -1,6 +1,7 @@
 --! plan each time
--- The oldest executions with a label, between two IDs. Each pair of a workflow and a state is one
--- range of the index label_newest; each range has its own limit, so that a rare one reads few rows.
+-- Return the oldest executions with a label, between two IDs. Each pair of a workflow and a state
+-- is one range of the index label_newest. Each range has its own limit, so that few rows are read
+-- from a range with few executions.
 SELECT r.number, c.execution_id
   FROM unnest(%(workflows)s::uuid[], %(states)s::text[], %(many)s::int[])
        WITH ORDINALITY AS r (workflow_id, state, many, number)

@@ -1,6 +1,7 @@
--- Where an execution that waits for a place, or for its key, stands in line. Counts stop somewhere:
--- a line may be long. Those before it are of the order in which executions are let in; some may
--- wait for a key and be passed by.
+-- Return the queue position of an execution that waits for a slot or for its concurrency key.
+-- Waiting executions are counted up to `most`, because there may be many. The executions before it
+-- are counted in the order of admission. Some of them may wait for a key, so that it is admitted
+-- before them.
 WITH own AS (
     SELECT id, workspace_id, workflow_id, concurrency_key, priority, created_at, place
       FROM executions_workflowexecution WHERE id = %(execution)s

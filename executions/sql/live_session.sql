@@ -1,4 +1,4 @@
--- A live session of an account: the time, and its last use.
+-- Return the current time and the last use of an account's live session; no row if it is not live.
 SELECT clock_timestamp(), s.last_used_at
   FROM executions_accountsession s
  WHERE s.id = %(session)s AND s.user_id = %(id)s

@@ -1,8 +1,9 @@
 --! plan each time
--- Lock executions in which something wakes, those awake too: one that is just falling asleep,
--- because everything in it waits as far as it can see, must see that something woke, or we that it
--- sleeps. Locked in the order of their ids, so that two that wake the same ones never wait in a
--- circle; OFFSET keeps it a look-up for each.
+-- Lock the executions whose runs will wake, including those that hold their slots. Another
+-- transaction may release such a slot now, because all runs that it sees wait. The lock ensures
+-- that either it sees the woken run, or this transaction sees the released slot.
+-- The rows are locked in the order of their IDs, so that two transactions that wake the same
+-- executions cannot deadlock. `OFFSET 0` keeps one lookup for each ID.
 SELECT count(*)
   FROM (SELECT id FROM unnest(%(ids)s::uuid[]) AS id ORDER BY id) asked
  CROSS JOIN LATERAL (

@@ -1,7 +1,8 @@
 --! plan each time
--- Executions of dead letters that may go on without more ado: roots of workspaces without limits,
--- that no key holds back, that do not sleep and were not undone. Locked, in the order of their ids; who is locked by
--- somebody else is left out, and comes another time.
+-- Lock those executions of dead letters that can be reopened together: roots without a concurrency
+-- key, which hold their slot and were not undone. The caller has checked that the workspace's slots
+-- are not limited. The rows are locked in the order of their IDs. Executions that another
+-- transaction has locked are omitted; a later call handles them.
 SELECT e.id, e.state, e.epoch, e.priority, e.version_id
   FROM executions_workflowexecution e
  WHERE e.id = ANY(%(ids)s)

@@ -1,4 +1,5 @@
--- Who may have a key next: as many of its waiters as it has left, best first.
+-- Return the executions to admit next for a concurrency key, best first: at most as many as the key
+-- has free.
 SELECT waiting.id, %(workflow)s::uuid, %(key)s::text, false
   FROM (SELECT concurrency_limit AS most
           FROM executions_workflowexecution

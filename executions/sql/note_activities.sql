@@ -1,6 +1,7 @@
 --! plan each time
--- Lines of the audit trail, those of one actor.
--- lines: a JSON array of id, workspace, action, object_type, object_id, reason, before, after, details.
+-- Insert rows of one actor into the audit trail.
+-- lines: a JSON array of ID, workspace, action, object_type, object_id, reason, before, after,
+-- details.
 INSERT INTO executions_activity (
     id, workspace_id, actor_id, actor_name, via, address, action, object_type, object_id,
     reason, before, after, details

@@ -1,4 +1,4 @@
--- A line of the audit trail.
+-- Insert a row into the audit trail.
 INSERT INTO executions_activity (
     id, workspace_id, actor_id, actor_name, via, address, action, object_type, object_id,
     reason, before, after, details

@@ -1,5 +1,5 @@
--- The oldest unfinished executions with each key, so many of each as are asked for. OFFSET keeps the
--- planner from reading the workflow's whole list, which is in this order.
+-- Return the oldest unfinished executions of each concurrency key, `count` for each key. `OFFSET 0`
+-- prevents the planner from reading all executions of the workflow by an index that has this order.
 SELECT e.id
   FROM unnest(%(keys)s::text[], %(counts)s::int[]) AS k (key, count)
  CROSS JOIN LATERAL (

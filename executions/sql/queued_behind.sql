@@ -1,4 +1,4 @@
--- The trigger of an execution that ended, if ticks of its schedule wait for their turn.
+-- Return the trigger of an execution that ended, if ticks of its schedule are queued.
 SELECT own.trigger_id
   FROM executions_workflowexecution own
  WHERE own.id = %(ended)s

@@ -1,8 +1,9 @@
 --! plan each time
--- Executions in which everything waits give their places up; until they wake nothing of them is
--- claimed, and no duty looks for what moves in them. The caller holds their locks. Answers where a
--- place came free that others may wait for. Nothing is joined here: while the statistics lag the
--- planner would look through all executions of a workspace.
+-- Release the slots of executions whose live runs all wait. Until they wake, no worker claims their
+-- runs, and the duty that plans stalled executions skips them. The caller holds the executions'
+-- locks. Return each execution, its workspace, and whether the slot is one that others may wait
+-- for. Nothing is joined here: with outdated statistics, the planner would read all executions of a
+-- workspace.
 UPDATE executions_workflowexecution e
    SET place = 'FREE'
  WHERE e.id = ANY(%(ids)s) AND (e.state IN ('RUNNING', 'PAUSED')) IS TRUE AND e.place <> 'FREE'

@@ -1,5 +1,6 @@
 --! plan each time
--- FAILED -> RUNNING for locked executions, with what was left of their time, a minute at least.
+-- Move locked executions from FAILED to RUNNING. Each gets the rest of its time, at least a minute;
+-- one without a deadline gets its whole timeout.
 UPDATE executions_workflowexecution
    SET state = 'RUNNING',
        place = 'HELD',

@@ -1,7 +1,7 @@
--- The next rows of the audit trail to seal, after the last one sealed: how many, their ids and
--- leaves, the last one's transaction, and the time. All transactions below the snapshot's xmin are
--- over, so no row can appear behind this cursor. `since` keeps apart the rows of before a restore,
--- whose transactions were numbered by another server.
+-- Return the next rows of the audit trail to seal, after the last sealed row: their number, their
+-- IDs and leaves, the last row's transaction, the current time, and the snapshot's xmin. All
+-- transactions below this xmin have ended, so that no row can appear before this position later.
+-- `since` excludes the rows from before a restore, whose transactions another server numbered.
 SELECT count(*), string_agg(uuid_send(r.id) || r.leaf, ''::bytea ORDER BY r.transaction, r.id),
        max(r.transaction), clock_timestamp(), pg_snapshot_xmin(pg_current_snapshot())::text::bigint
   FROM (

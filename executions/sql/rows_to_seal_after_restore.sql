@@ -1,7 +1,7 @@
--- After a restore into another server, which numbers transactions anew: the rows that no link covers
--- and whose transactions are over. Those written before the restore have higher numbers than the
--- last one sealed; those written since are younger than the last link. `newest` is the time of the
--- newest of the former.
+-- Return the rows that no link covers and whose transactions have ended, after a restore into
+-- another server, which numbers transactions from its own start. Rows written before the restore
+-- have higher transaction numbers than the last sealed row. Rows written since then are younger
+-- than the last link. The third column is the time of the newest row from before the restore.
 SELECT count(*), string_agg(uuid_send(r.id) || r.leaf, ''::bytea ORDER BY r.created_at, r.id),
        max(r.created_at) FILTER (WHERE r.transaction >= r.now_open), clock_timestamp(),
        pg_snapshot_xmin(pg_current_snapshot())::text::bigint

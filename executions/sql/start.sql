@@ -1,6 +1,6 @@
--- New executions of one request: what they share, and of each its id, payload, trace, concurrency
--- key and whether it runs at once. Their times are those of this statement, which comes after every
--- wait for a lock; it answers with it.
+-- Insert the new executions of one request: their shared values and, for each execution, its ID,
+-- payload, variables, trace, concurrency key, labels, and whether it runs at once. Their times are
+-- the time of this statement, which runs after all waits for locks. Return this time.
 --+ new_executions
 )
 SELECT now FROM moment

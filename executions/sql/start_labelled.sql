@@ -1,4 +1,4 @@
--- New executions as `start` inserts them, and a row for each of their labels.
+-- Insert new executions as `start` does, and a row for each of their labels.
 --+ new_executions
     RETURNING id, workspace_id, workflow_id, state, labels
 ), labelled AS (

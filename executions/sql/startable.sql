@@ -1,4 +1,5 @@
--- A workflow as starting it needs it, without its draft, and what a person is in its workspace.
+-- Return the columns of a workflow that a start needs, without the draft, and a user's role and
+-- permissions in its workspace.
 SELECT w.id, w.workspace_id, w.name, w.slug, w.enabled, w.revision, w.latest_version_id,
        w.canary_version_id, w.canary_percent,
        w.created_at, w.updated_at, w.archived_at, m.role, coalesce(m.permissions::json, '[]')

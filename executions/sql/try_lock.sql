@@ -1,2 +1,2 @@
--- Whether this transaction may be the one that serves a request: nobody waits for somebody else's.
+-- Take an advisory lock until the transaction ends, without waiting; return whether it was free.
 SELECT pg_try_advisory_xact_lock(%(number)s::bigint)

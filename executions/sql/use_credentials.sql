@@ -1,11 +1,11 @@
--- Read the credentials that a step names, and in the same statement record that it used them, before
--- its module gets a value. A refused step's rows are corrected afterwards.
--- Races closed here:
---  * a credential that is being changed: its `last_used_at` is skipped, not waited for;
---  * two steps in the same minute: one of them writes `last_used_at`, the other skips the locked row.
--- With `alone` (no open transaction) the commit does not wait for the disk: the record of the step's
--- result, which follows, does, and so makes the use durable with it.
--- A host that the step does not name is the credential's, if it may go to a single one.
+-- Read the credentials that a step names and, in the same statement, record their use, before the
+-- step's module receives a value. If a step is refused, its rows are corrected afterwards.
+-- Races that this prevents:
+--  * a credential that is being changed: its `last_used_at` is skipped, so that this does not wait;
+--  * two steps in the same minute: one writes `last_used_at`, and the other skips the locked row.
+-- With `alone` (no open transaction), the commit does not wait for the disk. The later record of
+-- the step's result waits for the disk, and so makes the use durable too.
+-- If the step names no host, the recorded host is that of the credential, if it allows only one.
 WITH found AS (
     SELECT c.id, c.name, c.version, c.type, c.sealed, c.hosts, c.modules, c.workflows, c.remote,
            n.use_id

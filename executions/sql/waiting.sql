@@ -1,6 +1,7 @@
--- What an execution that ended, or fell asleep, lets go: a place of its workspace if places are
--- counted there, else its key; a row only if somebody waits for it. OFFSET keeps each a look of its
--- own: joined, all that wait in other workspaces would be read too.
+-- Return what an execution that ended or was suspended frees: a slot if the workspace's slots are
+-- limited, otherwise its concurrency key. Return a row only if another execution waits for it.
+-- `OFFSET 0` keeps each check separate: in a join, the executions that wait in other workspaces
+-- would be read too.
 SELECT own.workspace_id, own.workflow_id, own.concurrency_key, t.max_concurrent IS NOT NULL
   FROM executions_workflowexecution own
   JOIN executions_workspace w ON w.id = own.workspace_id

@@ -1,7 +1,8 @@
 --! plan each time
--- Which of the watched executions were written by a transaction that a reader at `since` may not
--- have seen (executions/live/feed.py). `age` counts transactions back from now, across the wrap
--- of their 32-bit ids. Without `since`: all of them.
+-- Return the watched executions that may have changed after a read at the cursor `since`: they were
+-- written by a transaction which that read may not have seen (executions/live/feed.py). `age`
+-- counts transactions back from now, also across the wraparound of their 32-bit IDs. Without
+-- `since`, return all.
 SELECT e.id, e.workflow_id, v.number, e.state, e.epoch, e.started_at, e.finished_at, e.created_at,
        e.deadline_at, e.priority, e.place,
        CASE WHEN starts_with(e.error_message, '$sealed:') THEN e.error_message

@@ -1,7 +1,8 @@
 --! plan each time
--- Of the newest executions of each watched workflow, those that a reader at `since` may not have
--- seen as they are (executions/live/feed.py). Without `since`: all of them. BETWEEN, and not `=`,
--- keeps the planner on the workflow's own list, whose order is that of all executions' too.
+-- Return those of the newest executions of each watched workflow that may have changed after a read
+-- at the cursor `since` (executions/live/feed.py). Without `since`, return all. `BETWEEN`, and not
+-- `=`, makes the planner use the workflow's own index: the index of all executions has the same
+-- order.
 SELECT e.id, e.workflow_id, v.number, e.state, e.epoch, e.started_at, e.finished_at, e.created_at,
        e.deadline_at, e.priority, e.place,
        CASE WHEN starts_with(e.error_message, '$sealed:') THEN e.error_message

@@ -1,4 +1,5 @@
--- The workflows that have executions with a label: one step in the index label_newest for each.
+-- Return the workflows that have executions with a label. For each workflow, one entry of the index
+-- label_newest is read.
 WITH RECURSIVE found AS (
     (SELECT l.workflow_id FROM executions_executionlabel AS l
       WHERE l.name = %(name)s AND l.value = %(value)s

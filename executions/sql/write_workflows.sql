@@ -1,6 +1,7 @@
 --! plan each time
--- Workflows of code or of a bundle, as it says them now, with their latest versions.
--- rows: a JSON array of one object a workflow, all of whose columns are written. They are locked.
+-- Update workflows to the content of their code or bundle, and to their latest versions. The caller
+-- has locked them.
+-- rows: a JSON array with one object for each workflow, all of whose columns are written.
 UPDATE executions_workflow w
    SET name = r.name, description = r.description, origin = r.origin,
        origin_line = r.origin_line, definition = r.definition, revision = r.revision,

@@ -1,4 +1,4 @@
--- The workflows of an execution and its parents, by slug, the root first.
+-- Return the slugs of the workflows of an execution and its parents, the root first.
 WITH RECURSIVE line AS (
     SELECT id, parent_id, workflow_id, depth
       FROM executions_workflowexecution WHERE id = %(execution)s

@@ -1,6 +1,6 @@
 --! plan each time
--- Those of some executions to whose family an approval belongs: one of the execution itself, of those
--- that call it, or of those that these call. Each family is looked at once.
+-- Return those of the given executions in whose tree a step was approved. The tree has the
+-- execution, its parents, and all executions that these started. Each tree is read once.
 WITH RECURSIVE up AS (
     SELECT e.id AS asked, e.id, e.parent_id
       FROM executions_workflowexecution e

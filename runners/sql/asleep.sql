@@ -1,6 +1,7 @@
 --! plan each time
--- Executions that hold a place of a limited workspace though everything in them waits. OFFSET keeps
--- each a look-up for each row, ORDER BY on the index that has this order.
+-- Return executions that hold a slot of a limited workspace although all their runs wait. An
+-- execution with a run that waits for a child keeps its slot. `OFFSET 0` keeps one lookup for each
+-- row, and `ORDER BY` makes the planner use the index that has this order.
 SELECT e.id
   FROM (SELECT w.id
           FROM executions_tier t JOIN executions_workspace w ON w.tier_id = t.id

@@ -1,6 +1,6 @@
 --! plan each time
--- How many pending runs were sent to each queue before a time: of the ten thousand that wait
--- longest, so that a backlog costs no more than that.
+-- Count the pending runs that were sent to each queue before a time. Of all queues, only the `most`
+-- runs that are due first are read, so that a long backlog costs no more.
 SELECT s.queue, count(*)
   FROM (SELECT queue, published_at, execution_id
           FROM runners_run

@@ -1,4 +1,5 @@
--- The dead step that ended last, if a step is dead and was not tried again.
+-- Return the path and error type of the dead step that ended last; no row if no step is dead. A
+-- step that was tried again after it died does not count.
 SELECT newest.step_path, newest.error_type
   FROM (SELECT DISTINCT ON (step_path) step_path, state, error_type, finished_at
           FROM runners_run

@@ -1,4 +1,4 @@
--- Keep a step's result for equal ones; a newer result takes the place of an older one.
+-- Store a step's result for equal steps; a newer result replaces an older one.
 INSERT INTO runners_cachedresult (
     id, owner, key, run_id, outcome, outputs, created_at, expires_at)
 SELECT %(id)s,

@@ -1,5 +1,5 @@
--- A result made by an equal step, unless it is too old. A step's owner is its workflow, or the
--- workspace of that.
+-- Return the stored result of an equal step, unless it has expired. The owner of a result is the
+-- step's workflow or, for a shared result, the workflow's workspace.
 SELECT c.run_id, c.outcome, c.outputs::json
   FROM runners_cachedresult c
  WHERE c.key = %(key)s AND c.expires_at > clock_timestamp()

@@ -1,8 +1,10 @@
 --! one partition: execution
--- Take a live run as `claim` does, in the transaction that records the end of another execution: that
--- one's rows are locked, so this waits for nobody. Where somebody else has the execution or the run
--- locked nothing is taken, and `claim` is tried afterwards.
--- `(state = 'RUNNING') IS TRUE` keeps the planner on the primary key, whatever indexes have states.
+-- Claim a live run as `claim` does, in the transaction that records the end of another execution.
+-- That transaction has locked rows, so this statement must not wait for locks. If another
+-- transaction has locked the execution or the run, nothing is claimed, and the caller runs `claim`
+-- afterwards.
+-- `(state = 'RUNNING') IS TRUE` makes the planner use the primary key instead of an index on
+-- states.
 WITH execution AS MATERIALIZED (
     SELECT x.id
       FROM executions_workflowexecution x CROSS JOIN runners_run q

@@ -1,6 +1,6 @@
 --! one partition: execution
--- The outputs of given steps that succeeded. Each is looked up by the identity index (`LIMIT` keeps
--- the planner from reading the whole execution instead).
+-- Return the outputs of those given steps that succeeded. The identity index finds each step;
+-- `LIMIT` prevents the planner from reading the whole execution instead.
 SELECT r.step_path, r.outputs::json
   FROM unnest(%(paths)s::text[]) AS asked (path),
        LATERAL (SELECT step_path, state, outputs

@@ -1,4 +1,5 @@
--- How far an execution's undo steps are; "" where none is due. The caller holds its lock.
+-- Return the progress of an execution's undo steps; '' if it is not being undone. The caller holds
+-- the execution's lock.
 SELECT compensation
   FROM executions_workflowexecution
  WHERE id = %(execution)s

@@ -1,7 +1,8 @@
 --! one partition: execution
--- Complete (or fail) a held run after which nothing is added: `record` without its insert, which
--- costs as much to get ready as the rest. The races that are closed here are named there.
--- Always one row, as of `record`: (recorded, execution's state, 0, other live runs or NULL).
+-- Complete or fail a leased run, and insert no other run: `record` without its insert, whose
+-- preparation costs as much as the rest. `record` names the races that are prevented.
+-- Always returns one row, as `record` does: (recorded, execution's state, 0, other live runs or
+-- NULL).
 --+ fenced
     RETURNING e.state AS execution_state
 )

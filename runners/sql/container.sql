@@ -1,5 +1,5 @@
 --! one partition: execution
--- A container that waits for its body; the caller holds the execution's lock.
+-- Return a container that waits for its body; the caller holds the execution's lock.
 SELECT id, progress::json, queue
   FROM runners_run
  WHERE execution_id = %(execution)s AND epoch = %(epoch)s AND step_path = %(path)s

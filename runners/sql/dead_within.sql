@@ -1,5 +1,5 @@
 --! one partition: execution
--- Whether a step inside a container is dead and was not tried again.
+-- Return whether a step inside a container is dead and was not tried again.
 SELECT EXISTS (
     SELECT 1
       FROM runners_run d

@@ -1,7 +1,9 @@
--- What nine of ten recent runs of given steps took at most: of the workflow's newest executions,
--- a bounded number of runs each. Results that were reused say nothing of the work.
--- BETWEEN, and not `=`, keeps the planner on the workflow's own list: that of all executions has the
--- same order, and would be read to its end for a workflow that has not run for long.
+-- Return the 90th percentile of the durations of recent runs of the given steps. Of each of the
+-- workflow's 100 newest executions, at most 100 runs are read. Runs with a reused result are
+-- excluded, because their durations say nothing about the work.
+-- `BETWEEN`, and not `=`, makes the planner use the workflow's own index. The index of all
+-- executions has the same order, and would be read to its end for a workflow that has not run
+-- recently.
 SELECT r.module_id, r.config_hash,
        percentile_cont(0.9) WITHIN GROUP (ORDER BY r.duration_ms)
   FROM (SELECT id

@@ -1,8 +1,8 @@
 --! one partition: execution
--- The execution is over, or is to be undone: its live runs end, their holders are fenced, and
--- nothing may wake them.
--- Spared are held runs of the modules given: if they succeed, they have to be undone.
--- The caller holds the execution's lock, taken in a statement before this one.
+-- End the live runs of an execution that has ended or will be undone. Their holders are fenced, and
+-- the execution's waiters are deleted, so that nothing can wake the runs.
+-- Leased runs of the given modules continue: if they succeed, they must be undone.
+-- The caller holds the execution's lock, which it took in an earlier statement.
 WITH forgotten AS (
     DELETE FROM runners_waiter WHERE execution_id = %(execution)s
 )

@@ -1,13 +1,14 @@
 --! one partition: execution
--- Record the first attempt of an execution's only step and end the execution with it: `lock`,
--- `complete` and `end_well` in one statement, for there is no other run to look at. A row only if
--- it was done; else nothing was, and those say why.
--- Races closed here:
+-- Record the first attempt of an execution's only step, and end the execution: `lock`, `complete`
+-- and `end_well` in one statement, because no other run must be checked. Return a row only if this
+-- was done. Otherwise nothing is written, and those three statements find the reason.
+-- Races that this prevents:
 --  * a holder that lost its lease: token and holder must match, and the end selects FROM the fenced
 --    update;
---  * a pause, cancel, time-out, roll-back or undoing: the execution is locked and must be RUNNING, of
---    this epoch, and not be undone. It is locked before the run, as everywhere.
--- `(state = 'RUNNING') IS TRUE` keeps the planner on the primary key, whatever indexes have states.
+--  * a pause, cancellation, timeout, roll-back or undo: the execution is locked, and must be
+--    RUNNING, of this epoch, and not being undone. It is locked before the run, as everywhere.
+-- `(state = 'RUNNING') IS TRUE` makes the planner use the primary key instead of an index on
+-- states.
 WITH execution AS MATERIALIZED (
     SELECT id
       FROM executions_workflowexecution

@@ -1,11 +1,12 @@
 --! one partition: execution
--- RUNNING -> SUCCESS, in the transaction that recorded the execution's last run just before: if that
--- record counted and nothing else of it is live. The execution was locked before the record, in a
--- statement of its own, so that this one sees all that was committed before the lock was had.
--- Races closed here:
+-- Move an execution from RUNNING to SUCCESS, in the transaction that has just recorded its last
+-- run: only if that record was written and no other run is live. A separate statement locked the
+-- execution before the record. So this statement sees everything that was committed before the lock
+-- was taken.
+-- Races that this prevents:
 --  * a holder that lost its lease: the run must have succeeded under its token;
---  * a pause, cancel, time-out, roll-back or undoing: the execution must be RUNNING, of this epoch,
---    and not be undone.
+--  * a pause, cancellation, timeout, roll-back or undo: the execution must be RUNNING, of this
+--    epoch, and not being undone.
 UPDATE executions_workflowexecution x
    SET state = 'SUCCESS',
        place = 'HELD',

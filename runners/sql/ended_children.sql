@@ -1,11 +1,11 @@
--- Children that have ended while a run of their parent still waits for them: the message that says
--- so is lost, or on its way for too long. Each row leaves this scan when it is served: its run is
--- woken, and the waiter is gone.
+-- Return children that have ended while a run of their parent still waits for them: the message
+-- about the end was lost, or has been under way for too long. Once a child is handled, it is not
+-- returned again: its parent's run is woken, and the waiter is deleted.
 SELECT c.id
   FROM (SELECT run_id, execution_id, key::uuid AS child
           FROM runners_waiter WHERE kind = 'child' OFFSET 0) w
  CROSS JOIN LATERAL (
-    -- OFFSET keeps each a look-up for each row.
+    -- `OFFSET 0` keeps one lookup for each row.
     SELECT id, state, finished_at
       FROM executions_workflowexecution WHERE id = w.child OFFSET 0) c
  CROSS JOIN LATERAL (

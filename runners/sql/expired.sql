@@ -1,5 +1,6 @@
--- Held runs whose lease is over. `due_at` is the end of the first lease, which a renewal leaves as
--- it is, so the index finds the few runs older than one lease.
+-- Return leased runs whose lease has expired, and whether each has passed its deadline. `due_at` is
+-- the end of the first lease, and a renewal does not change it. So the index finds the few runs
+-- that are older than one lease.
 SELECT id, execution_id, lease_token, leased_by, crashes, queue,
        coalesce(deadline_at <= clock_timestamp(), false)
   FROM runners_run

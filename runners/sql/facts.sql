@@ -1,7 +1,8 @@
 --! one partition: execution
--- How given steps stand: the live, done and skipped ones by the identity index (`LIMIT` keeps the
--- planner from reading the whole execution instead), then those that failed for good. A step that
--- was tried again after it died has a row of both kinds: the first counts.
+-- Return the states of the given steps. The identity index finds the live, successful and skipped
+-- ones; `LIMIT` prevents the planner from reading the whole execution instead. The permanently
+-- failed ones follow. A step that was tried again after it died has a row of both kinds: the first
+-- row counts.
 SELECT r.step_path, r.state, r.outcome, r.waits_for, r.progress::json, r.id
   FROM unnest(%(paths)s::text[]) AS asked (path),
        LATERAL (SELECT step_path, state, outcome, waits_for, progress, id

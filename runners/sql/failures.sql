@@ -1,5 +1,5 @@
 --! one partition: execution
--- The failures inside a container that were minded, the first ones first.
+-- Return the failures with the outcome `error` inside a container, the earliest first.
 SELECT step_path, error, error_type
   FROM runners_run
  WHERE execution_id = %(execution)s AND epoch = %(epoch)s AND state = 'FAILED'

@@ -1,5 +1,6 @@
--- Leave the tokens of live runs far behind, so that whoever held or claimed one in another life
--- of this database is not taken for the holder: some runs past an id, in the order of their ids.
+-- Increase the tokens of live runs by a large number after a restore. So a process that held or
+-- claimed a run before the restore is fenced. Each call handles some runs after an ID, in the order
+-- of their IDs.
 WITH picked AS (
     SELECT id, execution_id
       FROM runners_run

@@ -1,4 +1,4 @@
--- Results that are too old to be reused, the oldest first.
+-- Delete expired results, the oldest first.
 DELETE FROM runners_cachedresult
  WHERE id IN (
        SELECT id

@@ -1,4 +1,4 @@
--- Executions that gave their place up, yet have a step that waits for a worker.
+-- Return executions that released their slot, but have a pending run that is due.
 SELECT DISTINCT e.id
   FROM (SELECT execution_id
           FROM runners_run
@@ -6,7 +6,7 @@ SELECT DISTINCT e.id
          ORDER BY due_at
          LIMIT 10000) r
  CROSS JOIN LATERAL (
-    -- OFFSET keeps it a look-up for each row.
+    -- `OFFSET 0` keeps one lookup for each row.
     SELECT e.id, e.place, e.state
       FROM executions_workflowexecution e WHERE e.id = r.execution_id OFFSET 0) e
  WHERE e.place = 'FREE' AND e.state IN ('RUNNING', 'PAUSED')

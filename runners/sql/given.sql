@@ -1,5 +1,6 @@
 --! one partition: execution
--- What a container was started with: its inputs without a map's items, and how many those are.
+-- Return the inputs with which a container was started, without a map's items, and the number of
+-- these items.
 SELECT step_path, (inputs - 'items')::json,
        CASE jsonb_typeof(inputs -> 'items')
             WHEN 'array' THEN jsonb_array_length(inputs -> 'items')

@@ -1,14 +1,16 @@
 --! one partition: execution
--- Record a step that succeeded and begin the one that follows it, for steps with nothing else to
--- tell: what `record` does for any number of rows and in any state, with a quarter less work for
--- the database. A row only if it was done; else nothing was, and `record` says why.
--- Races closed here:
+-- Record a step that succeeded, and begin the next step, if nothing else must be written. `record`
+-- does this for any number of rows and in any state; this statement is a quarter less work for the
+-- database. Return a row only if this was done. Otherwise nothing is written, and `record` finds
+-- the reason.
+-- Races that this prevents:
 --  * a holder that lost its lease: token and holder must match, and the insert selects FROM the
 --    fenced update;
---  * a pause, cancel, time-out or roll-back: the execution is locked FOR SHARE and must be RUNNING,
---    of this epoch;
---  * two planners: a second live run of the next step breaks the partial unique index.
--- `(state = 'RUNNING') IS TRUE` keeps the planner on the primary key, whatever indexes have states.
+--  * a pause, cancellation, timeout or roll-back: the execution is locked FOR SHARE, and must be
+--    RUNNING and of this epoch;
+--  * two planners: a second live run of the next step violates the partial unique index.
+-- `(state = 'RUNNING') IS TRUE` makes the planner use the primary key instead of an index on
+-- states.
 WITH execution AS MATERIALIZED (
     SELECT id
       FROM executions_workflowexecution

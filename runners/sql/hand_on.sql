@@ -1,12 +1,12 @@
 --! one partition: execution
--- Record a segment's last step, from which nothing follows here, and claim a pending sibling that
--- came with the same message: `record` and `claim` in one statement, without new rows.
--- Races closed here, besides those that `record` names:
---  * a sibling that another worker took, since its message came twice or it was handed back: its
---    token must still be 0 and its state PENDING, else only the result is recorded;
---  * a pause or cancel that commits meanwhile: the claim selects FROM the fenced update, which read
---    the execution after its lock.
--- Always one row: (recorded, claimed).
+-- Record a segment's last step, which inserts no runs, and claim a pending sibling that came with
+-- the same message: `record` and `claim` in one statement.
+-- Races that this prevents, besides those that `record` names:
+--  * a sibling that another worker took, because its message came twice or its run was released:
+--    its token must still be 0 and its state PENDING. Otherwise only the result is recorded;
+--  * a pause or cancellation that commits meanwhile: the claim selects FROM the fenced update,
+--    which read the execution after locking it.
+-- Always returns one row: (recorded, claimed).
 --+ fenced
     RETURNING r.id, r.execution_id, e.state AS execution_state, e.place
 ), claimed AS (

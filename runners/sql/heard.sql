@@ -1,6 +1,8 @@
 --! plan each time
--- Events that came while these runs fell asleep are delivered anew: up to a time, or (without one)
--- all. One that began to wait anew is left as it is. A row that somebody holds is being woken, so it is left out, and nobody waits in a circle.
+-- Record up to which time the events that these suspended runs missed were sent for delivery again;
+-- without a time, all of them. A run that began another wait meanwhile is not changed. A row that
+-- another transaction has locked is skipped, because that transaction wakes the run. So this
+-- statement never waits, and cannot deadlock.
 WITH free AS (
     SELECT w.run_id, h.upto
       FROM unnest(%(runs)s::uuid[], %(since)s::timestamptz[], %(upto)s::timestamptz[])

@@ -1,4 +1,5 @@
--- Runs held by processes of ours now: as many as there are busy workers.
+-- Return the runs that the processes of Valkyr's workers hold now; their `leased_by` contains `|`.
+-- There are as many of them as busy processes and threads.
 SELECT id, execution_id, lease_token, leased_by, crashes
   FROM runners_run
  WHERE finished_at IS NULL AND state = 'RUNNING' AND strpos(leased_by, '|') > 0

@@ -1,7 +1,7 @@
 --! one partition: execution
--- A remote runner reports the end of its run: hold it, as begun, until the result is recorded in
--- this transaction. The caller holds the execution's lock. A lease that is over holds nothing.
--- Answers who has it, under which inputs, and for how many milliseconds.
+-- Mark a remote runner's leased run as RUNNING, so that this transaction can record its result. The
+-- caller holds the execution's lock. If the lease is over, no run is changed. Return the holder,
+-- the inputs' hash, the idempotency key, and the duration in milliseconds.
 UPDATE runners_run r
    SET state = 'RUNNING', started_at = coalesce(r.started_at, r.heartbeat_at)
  WHERE r.id = %(run)s

@@ -1,5 +1,5 @@
 --! one partition: execution
--- Whether anything in the execution moves or will by itself; containers only hold what does.
+-- Return whether the execution has a live run, except containers that wait for their bodies.
 SELECT EXISTS (
     SELECT 1
       FROM runners_run

@@ -1,7 +1,7 @@
 --! one partition: executions
--- Add runs to an execution whose row the caller has locked, or inserted in this transaction.
--- Pure steps are recorded without that lock by whoever has them in memory: a step that got its run
--- that way meanwhile keeps it.
+-- Insert runs of executions whose rows the caller has locked, or has inserted in this transaction.
+-- Workers record pure steps that they have in memory without that lock. A step that got its run in
+-- this way meanwhile keeps it. Return the IDs of the inserted runs.
 INSERT INTO runners_run (
     id, execution_id, epoch, segment, step_path, task_id, module_id, module,
     attempt, budget_start, state, superseded, queue, priority, lease_token, leased_by, recoveries,

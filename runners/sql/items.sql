@@ -1,6 +1,6 @@
 --! one partition: execution
--- Some items of a map, out of what its run was started with; the list is unpacked once.
--- If no list is in the row, since it is sealed or stored, the whole inputs.
+-- Return some items of a map from the inputs of its run; the list is read once. If the row has no
+-- list, because the inputs are sealed or the list is stored elsewhere, return the whole inputs.
 SELECT i, (m.items -> i)::json,
        CASE WHEN i = (%(indexes)s::int[])[1] AND m.items -> i IS NULL THEN m.inputs::json END
   FROM (SELECT inputs, inputs -> 'items' AS items

@@ -1,5 +1,5 @@
 --! one partition: execution
--- As `items`, for undo steps: the map's own run may have ended in any way.
+-- Return the same as `items`, for undo steps: the map's own run may be in any state.
 SELECT i, (m.items -> i)::json,
        CASE WHEN i = (%(indexes)s::int[])[1] AND m.items -> i IS NULL THEN m.inputs::json END
   FROM (SELECT inputs, inputs -> 'items' AS items

@@ -1,5 +1,6 @@
--- The newest run of each task of an execution; a body's task, of whichever turn came last. At most
--- so many runs are looked at, and values of more than so many characters are only measured.
+-- Return the newest run of each task of an execution; for a task of a body, the newest of all
+-- iterations. At most `runs` runs are read. Of a value with more than `most` characters, only the
+-- size is returned.
 WITH looked AS MATERIALIZED (
     SELECT id, execution_id, task_id FROM runners_run
      WHERE execution_id = %(execution)s AND NOT superseded

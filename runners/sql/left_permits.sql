@@ -1,8 +1,8 @@
--- Permits whose lease is over, with how the run ended where this lease recorded it.
---  * The run is with somebody else, or with nobody, or gone: the lease ran out before.
---  * It ended under this token: the lease's own report.
---  * Somebody else ended it: its runner may be at work until it hears so, at the latest when the
---    lease would have run out.
+-- Return permits whose lease is over, and how the run ended if this lease recorded it.
+--  * Another holder has the run, or none has it, or it was deleted: the lease expired before.
+--  * The run ended under this token: the holder of the lease reported it.
+--  * Another process ended the run. The remote runner may continue until it learns this, at the
+--    latest until the lease would have expired.
 SELECT h.id, h.gate, h.run_id, h.token, h.kept::json,
        r.lease_token IS NOT DISTINCT FROM h.token AS own,
        coalesce(r.state, ''), coalesce(r.error_type, ''), coalesce(r.error, '')

@@ -1,6 +1,7 @@
--- Due live runs whose execution is final. Each of the runs looked at costs one look at its
--- execution's key, whatever the planner believes: beside a backlog, all of whose runs are due, it
--- knew of no final executions and compared each run with thousands of them, for 17 s.
+-- Return ended executions that have live runs which are due. Each run that is read costs one lookup
+-- of its execution by the primary key, whatever the planner estimates. Beside a backlog, whose runs
+-- are all due, it knew of no ended executions, and compared each run with thousands of them, for
+-- 17 s.
 WITH due AS MATERIALIZED (
     SELECT execution_id
       FROM runners_run
@@ -11,7 +12,7 @@ WITH due AS MATERIALIZED (
 SELECT DISTINCT d.execution_id
   FROM due d
  CROSS JOIN LATERAL (
-    -- OFFSET keeps it a look-up for each row.
+    -- `OFFSET 0` keeps one lookup for each row.
     SELECT e.state FROM executions_workflowexecution e WHERE e.id = d.execution_id OFFSET 0) e
  WHERE e.state IN ('CANCELLED', 'FAILED', 'SUCCESS', 'TIMEOUT')
  LIMIT %(batch)s

@@ -1,5 +1,6 @@
 --! plan each time
--- What filters of waiting runs may read of their executions; payloads only where one reads them.
+-- Return what the filters of waiting runs may read of their executions; payloads only if a filter
+-- reads them.
 SELECT e.id, e.epoch, e.priority, e.started_at,
        CASE WHEN %(want_input)s THEN e.trigger_payload::json END,
        CASE WHEN %(want_vars)s THEN e.context_data::json END

@@ -1,5 +1,6 @@
 --! plan each time
--- Results of finished steps that filters read: pairs of an execution and a path.
+-- Return the results of finished steps that filters read. `executions` and `paths` are parallel
+-- lists.
 SELECT d.execution_id, d.step_path, d.state, d.outcome, d.outputs::json, d.error, d.error_type
   FROM (SELECT unnest(%(executions)s::uuid[]) AS execution, unnest(%(paths)s::text[]) AS path) w
   JOIN runners_run d ON d.execution_id = w.execution AND d.step_path = w.path

@@ -1,5 +1,5 @@
--- Runs that wait for an event of this name since before it came, batch by batch in the order of
--- their ids.
+-- Return a batch of the runs that have waited for an event of this name since before it came, in
+-- the order of their IDs.
 SELECT w.run_id, w.execution_id, e.version_id, r.step_path, r.attempt
   FROM runners_waiter w
   JOIN runners_run r ON r.id = w.run_id

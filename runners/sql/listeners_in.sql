@@ -1,6 +1,7 @@
--- Runs of one execution that wait for an event of this name, batch by batch in the order of their
--- ids; `before` limits them to those that began to wait before it came. The waiters of an execution
--- are few, those of a name may be many, and the planner cannot tell which: so it is told.
+-- Return a batch of the runs of one execution that wait for an event of this name, in the order of
+-- their IDs. `before` limits them to those that began to wait before the event came. An execution
+-- has few waiters, but a name may have many. The planner does not know this, so the CTE makes it
+-- read the execution's waiters first.
 WITH own AS MATERIALIZED (
     SELECT run_id, execution_id, kind, key, workspace_id, created_at
       FROM runners_waiter

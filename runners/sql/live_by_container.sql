@@ -1,6 +1,6 @@
 --! one partition: execution
--- How many live runs the bodies of each container have, by state: the container's path without
--- the indexes of its turns.
+-- Count the live runs in the bodies of each container, by state. A container is named by its path
+-- without the indexes of iterations.
 SELECT regexp_replace(regexp_replace(step_path, '\[\d+\]', '', 'g'), '\.[^.]+\.[^.]+$', ''),
        state, count(*)
   FROM runners_run

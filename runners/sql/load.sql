@@ -1,9 +1,10 @@
 --! one partition: execution
--- What a worker needs to know before it claims: the execution, the segment's one live run, and
--- the results the first step's templates read. Plain read, no lock: the claim compares the token
--- seen here, so whatever changes in between makes the claim fail. `coalesce` keeps the live run on the
--- index of its execution's states, `IS TRUE` the results on that of all its runs: the identity index
--- would be read for all that is done, or joined to the others.
+-- Return what a worker needs before it claims a run: the execution, the segment's one live run, and
+-- the results that the first step's templates read. This takes no lock: the claim compares the
+-- token that is read here, so that it fails if the run changes meanwhile.
+-- `coalesce` makes the planner find the live run by the index of an execution's states. `IS TRUE`
+-- makes it find the results by the index of all its runs. Otherwise it would read all finished runs
+-- by the identity index, or combine that index with another.
 --+ loaded
  WHERE e.id = %(execution)s
    AND r.segment = %(segment)s AND coalesce(r.superseded, false) = false

@@ -1,6 +1,7 @@
 --! one partition: executions
--- What `load` reads, of many executions whose segments of one path came with one message. Each is looked
--- up by itself (`LIMIT` keeps the planner from reading one of the tables instead), however many come.
+-- Return what `load` returns, for many executions whose segments with the same path came in one
+-- message. Each execution is looked up separately, however many there are; `LIMIT` prevents the
+-- planner from reading one of the tables instead.
 SELECT asked.id, found.*
   FROM unnest(%(executions)s::uuid[]) AS asked (id),
        LATERAL (

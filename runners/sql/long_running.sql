@@ -1,5 +1,5 @@
--- Executions with a run held for longer than its first lease, some of them by chance, so that none
--- is left out for long however many there are.
+-- Return random executions with a run that has been held for longer than its first lease. The order
+-- is random, so that no execution is left out for long, however many there are.
 SELECT h.execution_id
   FROM (SELECT DISTINCT execution_id
           FROM (SELECT execution_id

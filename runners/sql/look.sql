@@ -1,5 +1,6 @@
 --! one partition: execution
--- A run and its execution, for who ends or moves it from outside.
+-- Return a run of its execution's current epoch, and the execution. Callers use this before they
+-- end, suspend or release the run on behalf of its holder.
 SELECT r.epoch, r.step_path, r.segment, r.attempt, r.budget_start, r.state,
        r.lease_token, r.leased_by, r.overrides::json, r.crashes, e.state, e.version_id,
        e.priority,

@@ -1,3 +1,3 @@
 --! one partition: execution
--- The figures of an execution that ends by other statements than `end_well`.
+-- Return the figures of an execution that ends by a statement other than `end_well`.
 --+ figures

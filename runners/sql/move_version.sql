@@ -1,9 +1,10 @@
--- Move a locked execution to another version of its workflow, with its live runs. Their tokens grow:
--- a worker that loaded one of them with the old version's steps cannot claim it. A remote step is
--- prepared again. It no longer counts as a start of the old version's canary.
--- `steps` has the queue, the module and the segment of each live run in the new version, by the run's
--- id. It is not joined: so there is one way to find the runs, by their execution.
--- A row only if the execution was still on the old version.
+-- Move a locked execution and its live runs to another version of its workflow. The runs' tokens
+-- grow: a worker that loaded a run with the old version's steps cannot claim it. The inputs of
+-- remote steps are rendered again. The execution no longer counts as a start of the old version's
+-- canary.
+-- `steps` maps the ID of each live run to its queue, module and segment in the new version. It is
+-- not joined, so that the planner can find the runs only by their execution.
+-- Return a row only if the execution was still on the old version.
 WITH moved AS (
     UPDATE executions_workflowexecution
        SET version_id = %(target)s, canary = false,

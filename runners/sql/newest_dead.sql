@@ -1,5 +1,6 @@
 --! plan each time
--- Of dead runs those that are their step's newest attempt, in their execution's present epoch.
+-- Return those of the given dead runs that are the newest attempts of their steps, in the current
+-- epochs of their executions.
 SELECT r.id, r.execution_id, r.step_path, r.attempt, r.overrides::json
   FROM unnest(%(runs)s::uuid[], %(executions)s::uuid[]) AS asked (run, execution)
   JOIN runners_run r

@@ -1,5 +1,6 @@
 --! plan each time
--- Filters that could not be evaluated are noted with the runs they belong to, up to a bound each.
+-- Add a warning to the logs of waiting runs whose filter could not be evaluated, unless a log
+-- already has `most` entries.
 UPDATE runners_run r
    SET logs = coalesce(r.logs, '[]'::jsonb) || jsonb_build_array(jsonb_build_object(
            'ms', round(1000 * extract(epoch FROM clock_timestamp() - r.started_at)::numeric),

@@ -1,7 +1,7 @@
 --! one partition: execution
--- How the given steps ended, those that have: first the done and skipped by the identity index
--- (`LIMIT` keeps the planner from reading the whole execution instead), then the failed ones whose
--- error edge was taken.
+-- Return the outcomes of those given steps that have ended. The identity index finds the successful
+-- and skipped ones; `LIMIT` prevents the planner from reading the whole execution instead. The
+-- failed ones whose `error` edge was taken follow.
 SELECT r.step_path, r.state, r.outcome
   FROM unnest(%(paths)s::text[]) AS asked (path),
        LATERAL (SELECT step_path, state, outcome

@@ -1,4 +1,4 @@
--- Executions whose time is over; a pause does not stop their clock.
+-- Return executions whose deadline has passed; a pause does not extend it.
 SELECT id
   FROM executions_workflowexecution
  WHERE finished_at IS NULL AND deadline_at <= statement_timestamp()

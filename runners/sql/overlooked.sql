@@ -1,7 +1,8 @@
 --! plan each time
--- Pending runs that were sent a while ago and not claimed. Each is stamped to be looked at again
--- soon, and from a minute on after as long again as it has waited, so that a backlog never hides the
--- rows behind it; those of paused executions likewise.
+-- Return pending runs that were sent some time ago and not claimed, and set the time of their next
+-- check. In the first minute, they are checked again soon; after that, when they have waited as
+-- long again. So a backlog never hides the rows behind it. Runs of paused executions get a new time
+-- too, but are not returned.
 WITH late AS (
     SELECT r.id, r.execution_id
       FROM runners_run r
@@ -22,8 +23,8 @@ WITH late AS (
     RETURNING r.id, r.execution_id, r.queue, r.priority, r.published_at,
               r.secret_places IS NOT NULL AS prepared
 ), newest AS MATERIALIZED (
-    -- The thousand runs made last, by the time in their ids; those of a clock that is ahead are
-    -- left out. Steps that end at once are seldom seen running.
+    -- The 1,000 newest runs by the time in their IDs, without those from a clock that is ahead.
+    -- They include steps that end at once, which are seldom seen RUNNING.
     SELECT queue, priority, published_at, publications, lease_token
       FROM runners_run
      WHERE id <= (lpad(to_hex((extract(epoch FROM statement_timestamp()) * 1000)::bigint), 12, '0')
@@ -31,10 +32,11 @@ WITH late AS (
      ORDER BY id DESC
      LIMIT 1000
 ), overtaking AS MATERIALIZED (
-    -- Once, not for each late run: beside a backlog the index still holds thousands of entries of
-    -- runs that were running a moment ago, and each look passes them all.
-    -- Of runs that were sent once only: of another it is not known which of its messages came, and
-    -- an early one come back (from a dead worker, by the visibility time-out) overtakes nobody.
+    -- Computed once, not for each late run. Beside a backlog, the index still holds thousands of
+    -- entries of runs that were RUNNING a moment ago, and each lookup would pass all of them.
+    -- Only runs that were sent once count. Of other runs it is unknown which message arrived. An
+    -- early message that came back (from a dead worker, after the visibility timeout) does not show
+    -- that it overtook another one.
     SELECT queue, priority, max(published_at) AS newest
       FROM (SELECT queue, priority, published_at
               FROM runners_run
@@ -49,7 +51,7 @@ SELECT s.queue, s.id, coalesce(o.newest > s.published_at + interval '10 seconds'
        s.prepared, s.execution_id
   FROM stamped s
  CROSS JOIN LATERAL (
-    -- OFFSET keeps it a look-up for each row.
+    -- `OFFSET 0` keeps one lookup for each row.
     SELECT e.state FROM executions_workflowexecution e WHERE e.id = s.execution_id OFFSET 0) e
   LEFT JOIN overtaking o ON o.queue = s.queue AND o.priority = s.priority
  WHERE e.state = 'RUNNING'

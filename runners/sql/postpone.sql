@@ -1,6 +1,6 @@
 --! one partition: execution
--- A pending suspect for which this worker has no process to spare is sent again later. Its token
--- stays: nobody held it.
+-- Send a pending suspect again later, because this worker has no free process for it. The token
+-- does not change, because no process held the run.
 UPDATE runners_run r
    SET retry_after = clock_timestamp() + %(delay)s * interval '1 second',
        due_at = clock_timestamp() + %(delay)s * interval '1 second', published_at = NULL

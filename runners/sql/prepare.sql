@@ -1,6 +1,7 @@
 --! one partition: execution
--- Store a remote step's rendered inputs: from here on a runner can lease it. The token closes the
--- race with whoever took the run meanwhile; of two workers that render it the first counts.
+-- Store the rendered inputs of a remote step; from now on, a runner can lease the run. The token
+-- must match, so that this fails if another process took the run meanwhile. If two workers render
+-- the inputs, the first result is stored.
 UPDATE runners_run r
    SET inputs = %(inputs)s::jsonb,
        inputs_hash = %(inputs_hash)s,

@@ -1,5 +1,5 @@
 --! one partition: execution
--- A container's counters; the caller holds the execution's lock.
+-- Store a container's counters; the caller holds the execution's lock.
 UPDATE runners_run
    SET progress = %(progress)s::jsonb
  WHERE id = %(run)s

@@ -1,6 +1,6 @@
 --! one partition: executions
--- The steps that executions have reached, in their present epochs: the runs that count for the plan.
--- Each execution is read by itself, through the index of all its runs.
+-- Return the steps that executions have reached in their current epochs: the runs that the plan
+-- takes into account. Each execution is read separately, by the index of all its runs.
 SELECT asked.id, found.*
   FROM unnest(%(executions)s::uuid[]) AS asked (id),
        LATERAL (

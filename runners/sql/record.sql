@@ -1,15 +1,16 @@
 --! one partition: execution
--- Complete (or fail) a held run, and in the same statement record what was run with it and add
--- what comes next, the next one already claimed.
--- Races closed here:
---  * a holder that lost its lease: token and holder must match, else nothing below happens, since
---    every part selects FROM the fenced update;
---  * cancel, time-out, roll-back: the execution is locked FOR SHARE and must be of this epoch and
---    not final; under a pause the result is recorded and the next run stays PENDING;
---  * two planners: a second live or successful run of a step breaks the partial unique index; no
---    ON CONFLICT, so the whole statement is undone.
--- `(state = 'RUNNING') IS TRUE` keeps the planner on the primary key, whatever indexes have states.
--- Always one row: (recorded, execution's state, runs claimed, other live runs or NULL).
+-- Complete or fail a leased run. In the same statement, insert the steps that ran with it and the
+-- steps that follow; the next run is inserted as already claimed.
+-- Races that this prevents:
+--  * a holder that lost its lease: token and holder must match. Otherwise nothing is written,
+--    because every part selects FROM the fenced update;
+--  * a cancellation, timeout or roll-back: the execution is locked FOR SHARE, and must be of this
+--    epoch and not final. If it is paused, the result is recorded, and the next run stays PENDING;
+--  * two planners: a second live or successful run of a step violates the partial unique index.
+--    Without ON CONFLICT, the whole statement is undone.
+-- `(state = 'RUNNING') IS TRUE` makes the planner use the primary key instead of an index on
+-- states.
+-- Always returns one row: (recorded, execution's state, runs claimed, other live runs or NULL).
 --+ fenced
     RETURNING r.id, r.execution_id, r.epoch, r.priority, r.heartbeat_details,
               e.state AS execution_state

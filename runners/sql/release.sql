@@ -1,7 +1,7 @@
 --! one partition: execution
--- Put a held run back to pending; its holder is fenced by the grown token. With a delay it is not to
--- be sent now: the sweeper sends it when it is due. A claim grows the token, so a run found pending
--- under the token given is one whose process ended before it claimed.
+-- Set a leased run back to pending; the higher token fences its holder. With a delay, the caller
+-- does not send the run: the sweeper sends it when it is due. A claim increases the token. So a run
+-- that is pending under the given token belongs to a process that ended before it claimed the run.
 UPDATE runners_run r
    SET state = 'PENDING', lease_token = r.lease_token + 1, leased_by = '', lease_until = NULL,
        recoveries = r.recoveries + %(lost)s,

@@ -1,7 +1,7 @@
 --! plan each time
--- Renew the leases of steps that execute now, never past deadline and grace. Touches no indexed
--- column, so the row stays in its page. A run that is not returned is not wanted any more:
--- cancelled, timed out or taken over.
+-- Renew the leases of steps that are running now, at most until their deadline and the grace
+-- period. No indexed column changes, so that the new row version stays in its page. A run that is
+-- not returned was cancelled, timed out or taken over; its step must stop.
 UPDATE runners_run r
    SET lease_until = least(clock_timestamp() + %(lease)s * interval '1 second',
                            r.deadline_at + %(grace)s * interval '1 second'),

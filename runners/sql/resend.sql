@@ -1,7 +1,7 @@
 --! plan each time
--- Stamp lost segments as sent once more; the wait until the next look doubles, up to ten minutes.
--- It doubles what passed since the segment was last sent, too: messages that came to a worker, which
--- then died, are counted as sent, but were not lost.
+-- Record that lost segments are sent again. The wait until the next check doubles each time, up to
+-- ten minutes. It is also at most twice the time since the segment was last sent, because
+-- `publications` also counts messages that were not lost: they reached a worker that then died.
 UPDATE runners_run r
    SET published_at = clock_timestamp(), publications = r.publications + 1,
        due_at = clock_timestamp() + least(

@@ -1,6 +1,6 @@
 --! one partition: execution
--- Results of finished steps that a later step's templates read. `IS TRUE` keeps the planner from
--- combining two indexes: all runs of the execution are read by one.
+-- Return the results of finished steps that the templates of a later step read. `IS TRUE` prevents
+-- the planner from combining two indexes: it reads all runs of the execution by one.
 SELECT d.step_path, d.state, d.outcome, d.outputs::json, d.error, d.error_type
   FROM runners_run d
  WHERE d.execution_id = %(execution)s AND NOT d.superseded

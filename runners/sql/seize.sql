@@ -1,5 +1,6 @@
 --! one partition: execution
--- Take a live run from whoever has it, to end it from outside: its holder is fenced from here on.
+-- Take the lease of a live run, to end or suspend it on behalf of its holder, which is fenced from
+-- now on.
 WITH seized AS (
     UPDATE runners_run r
        SET state = 'RUNNING',

@@ -1,6 +1,7 @@
 --! one partition: execution
--- The turns of a container in which something had begun that the last roll-back undid. Runs queued
--- before the container's own are those of an earlier attempt of it.
+-- Return the indexes of a container's iterations that had started and that the last roll-back
+-- undid. Runs that were queued before the container's own run belong to an earlier attempt of the
+-- container.
 SELECT DISTINCT substring(r.step_path FROM char_length(%(prefix)s) + 1
                           FOR position(']' IN substring(r.step_path
                                                         FROM char_length(%(prefix)s) + 1)) - 1)::int

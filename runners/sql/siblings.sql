@@ -1,7 +1,7 @@
 --! one partition: execution
--- Of the sibling segments that came with one message, those that wait as they were inserted: the
--- claim compares their token. Each is looked up by the identity index (`LIMIT` keeps the planner
--- from reading the whole execution instead), however many siblings there are.
+-- Return those sibling segments of one message that are pending and unchanged since they were
+-- inserted: the claim compares their token. The identity index finds each, however many there are;
+-- `LIMIT` prevents the planner from reading the whole execution instead.
 SELECT r.id, r.step_path, r.attempt, r.budget_start
   FROM unnest(%(paths)s::text[]) AS asked (path),
        LATERAL (SELECT *

@@ -1,6 +1,7 @@
--- Executions under way and awake with nothing that moves (a container only holds what does): of so
--- many after a place in the index, and the last one looked at. OFFSET keeps it a look-up for each.
--- Whatever is planned for them leaves this scan: it gets a live run, or ends.
+-- Return running executions that hold a slot but have no live run, except containers that wait for
+-- their bodies. At most `most` executions after a position in the index are read; the last of them
+-- is returned too. `OFFSET 0` keeps one lookup for each. An execution that is then planned is not
+-- found again: it gets a live run, or ends.
 WITH looked AS MATERIALIZED (
     SELECT workspace_id, id, started_at, row_number() OVER (ORDER BY workspace_id, id) AS n
       FROM executions_workflowexecution

@@ -1,7 +1,8 @@
 --! one partition: execution
--- Runs that may have come with the same message as one whose worker is gone: pending since before
--- it was begun. Where they came alone, sending them twice does no harm. `coalesce` keeps the planner
--- from the identity index, which has all that is done too.
+-- Return runs that may have come in the same message as a run whose worker was lost: pending, and
+-- sent before that run began. If they came in other messages, a second message does no harm.
+-- `coalesce` prevents the planner from using the identity index, which also contains all finished
+-- runs.
 SELECT p.id
   FROM runners_run r
   JOIN runners_run p ON p.execution_id = %(execution)s AND p.epoch = r.epoch

@@ -1,8 +1,9 @@
 --! one partition: execution
--- A held run goes to sleep: its lease is let go, its timer set, and what may wake it noted. The
--- caller holds the execution's lock. A run that waits for an event has not heard yet what comes
--- until the commit. Answers whether anything else in the execution is awake
--- (a child counts as awake: it holds no place of its own).
+-- Suspend a leased run: release its lease, set its timer, and insert a waiter for what may wake it.
+-- The caller holds the execution's lock. A run that waits for an event may miss events that come
+-- before the commit; `unheard_since` marks it for a check. Return whether another run of the
+-- execution prevents the release of its slot: a live run that does not wait, or that waits for a
+-- child, because the child has no slot of its own.
 WITH asleep AS (
     UPDATE runners_run r
        SET state = 'WAITING', waits_for = %(kind)s, progress = %(facts)s::jsonb, wake = NULL,

@@ -1,6 +1,6 @@
--- Pending runs that nobody was sent for yet and whose time has come: retries, and what could not be
--- sent. Stamped, so that the next second does not pick them again. Those of a paused execution wait
--- for its resume.
+-- Return pending runs that are due and were not sent: retries, and runs whose message could not be
+-- sent. They are marked as sent, so that the next pass, a second later, does not find them again.
+-- Runs of a paused execution are sent too, but cannot be claimed before it is resumed.
 WITH due AS (
     SELECT r.id, r.execution_id
       FROM runners_run r

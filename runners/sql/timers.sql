@@ -1,5 +1,5 @@
--- Waiting runs whose time has come. Plain read: waking them looks again. One whose execution is over
--- is no concern of this scan; ending an execution ends its runs.
+-- Return waiting runs whose timer is due. This takes no lock: the statement that wakes them checks
+-- them again. Runs of ended executions are not returned; the end of an execution ends its runs.
 WITH due AS MATERIALIZED (
     SELECT id, execution_id, due_at
       FROM runners_run
@@ -10,7 +10,7 @@ WITH due AS MATERIALIZED (
 SELECT d.id, d.execution_id
   FROM due d
  CROSS JOIN LATERAL (
-    -- OFFSET keeps it a look-up for each row.
+    -- `OFFSET 0` keeps one lookup for each row.
     SELECT e.state FROM executions_workflowexecution e WHERE e.id = d.execution_id OFFSET 0) e
  WHERE e.state IN ('PAUSED', 'RUNNING')
  ORDER BY d.due_at

@@ -1,5 +1,6 @@
 --! one partition: execution
--- The turns of a container that have rows: what its counters are made from again after a roll-back.
+-- Return the indexes of a container's iterations that have rows. After a roll-back, the container's
+-- counters are rebuilt from them.
 SELECT DISTINCT substring(step_path FROM char_length(%(prefix)s) + 1
                           FOR position(']' IN substring(step_path FROM char_length(%(prefix)s) + 1))
                               - 1)::int

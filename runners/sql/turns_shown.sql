@@ -1,7 +1,7 @@
--- The turns of the containers in one place, for people to look at: those that need somebody first,
--- then those under way, then the newest; so many of each container, and how many there are in all.
--- A turn is dead when a step inside it waits as a dead letter, failed when a step of its own failed
--- and no edge took it.
+-- Return the iterations of the containers in one place, for a page: first the dead and failed ones,
+-- then those in progress, then the newest. At most `most` of each container are returned, with the
+-- numbers of all. An iteration is dead if a step inside it is a dead letter. It is failed if one of
+-- its own steps failed and no edge handled the failure.
 WITH steps AS (
     SELECT rest, split_part(rest, ']', 1) AS turn,
            strpos(substr(rest, strpos(rest, '[') + 1), '[') = 0 AS own,

@@ -1,6 +1,6 @@
 --! one partition: execution
--- Whether an execution that is to end has anything to undo: a task with an undo that succeeded in
--- it, or whose last step runs and may succeed yet.
+-- Return whether an execution that will end has anything to undo. This is a task with an undo step
+-- that succeeded in this execution, or whose last step is running and may still succeed.
 SELECT EXISTS (
     SELECT 1
       FROM runners_run

@@ -1,10 +1,11 @@
 --! one partition: execution
--- The tasks that are undone next and how their undo steps stand: of those that succeeded in this
--- execution and have an undo, those not undone yet, the one that ended last before the others.
--- Nothing is undone of what another execution did: a result that was reused, or came with a fork.
--- Undoing goes strictly backwards, so what ended before the task whose undo was over last is left;
--- looking for each task's undo would compare each run with each.
--- A path's undo is named after its task: `refine[2].charge.pay` and `refine[2].undo:charge.main`.
+-- Return the tasks to undo next, and the states of their undo steps. These are tasks with an undo
+-- step that succeeded in this execution and are not undone yet, the last ended one first. Results
+-- of other executions are not undone: results that were reused, or came with a fork.
+-- Tasks are undone strictly backwards. So the tasks that remain ended before the one whose undo
+-- ended last. A search for the undo step of each task would compare each run with each other run.
+-- The path of an undo step follows from its task: `refine[2].charge.pay` and
+-- `refine[2].undo:charge.main`.
 WITH done AS MATERIALIZED (
     SELECT id, step_path, finished_at
       FROM runners_run

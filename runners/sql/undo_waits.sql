@@ -1,5 +1,5 @@
--- Executions that are to be undone, and of which nothing runs any more: no step that may have to be
--- undone too, and no child that their steps waited for.
+-- Return executions whose undo can begin, because nothing of them runs: no step that may have to be
+-- undone too, and no child for which a step waited.
 SELECT e.id
   FROM executions_workflowexecution e
  WHERE e.compensation = 'WAITING' AND e.state IN ('PAUSED', 'RUNNING')

@@ -1,6 +1,7 @@
--- Runs that fell asleep and for which nobody has looked yet for events that came before others
--- could see them wait, with such events: at most so many a run, the oldest first. A transaction
--- that puts a run to sleep is over within a minute, so later events saw it. Plain read.
+-- Return suspended runs that may have missed events, because these came before other transactions
+-- could see the run wait, and these events. At most `most` events of each run are returned, the
+-- oldest first. A transaction that suspends a run ends within a minute, so later events found the
+-- waiter. This takes no lock.
 WITH behind AS MATERIALIZED (
     SELECT run_id, workspace_id, key, created_at, unheard_since
       FROM runners_waiter

@@ -1,5 +1,5 @@
 --! plan each time
--- Pending runs whose messages the broker did not take: nobody was sent for them, and they are due.
+-- Mark pending runs as unsent and due, because the broker did not accept their messages.
 UPDATE runners_run r
    SET published_at = NULL, due_at = clock_timestamp()
   FROM unnest(%(executions)s::uuid[], %(segments)s::text[]) AS unsent (execution, segment)

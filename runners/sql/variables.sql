@@ -1,4 +1,5 @@
--- Merge written variables; the caller holds the execution's lock.
+-- Merge written variables into the execution's variables, and return all; the caller holds the
+-- execution's lock.
 UPDATE executions_workflowexecution
    SET context_data = context_data || %(changes)s::jsonb
  WHERE id = %(execution)s

@@ -1,5 +1,6 @@
 --! one partition: execution
--- Pending runs that are due, for sending again when their execution goes on.
+-- Return the pending runs of an execution that are due, and mark them as sent again, because the
+-- execution continues.
 UPDATE runners_run
    SET published_at = clock_timestamp(), publications = publications + 1,
        due_at = clock_timestamp() + %(patience)s * interval '1 second'

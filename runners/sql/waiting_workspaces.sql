@@ -1,5 +1,6 @@
--- Workspaces in which executions wait for a place or for a key, page by page; and whether some were
--- started within transactions and are not counted yet. OFFSET keeps each a look for each workspace.
+-- Return a page of the workspaces in which executions wait for a slot or a key. Also return whether
+-- some were started within transactions and are not counted yet (ASKED). `OFFSET 0` keeps one
+-- lookup for each workspace.
 SELECT w.id,
        EXISTS (SELECT 1 FROM executions_workflowexecution e
                 WHERE e.workspace_id = w.id AND e.place = 'ASKED' AND e.state = 'PENDING'

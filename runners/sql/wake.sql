@@ -1,7 +1,8 @@
 --! plan each time
--- Waiting runs go on: with what woke them, to be sent. Containers are woken by their body alone.
--- A run that does not wait for that any more is left as it is, so waking twice does no harm.
--- What woke it learns how long it waited, in seconds.
+-- Wake waiting runs: store the cause, and set the runs to pending, so that the caller can send
+-- them. Only the body of a container wakes it. A run that no longer waits for one of `kinds` is not
+-- changed, so a second call does no harm. The stored cause includes the duration of the wait, in
+-- seconds.
 WITH woken AS (
     UPDATE runners_run r
        SET state = 'PENDING', retry_after = NULL,

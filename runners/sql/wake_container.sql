@@ -1,5 +1,5 @@
 --! one partition: execution
--- A container whose body is done goes on; the caller holds the execution's lock.
+-- Wake a container whose body has ended; the caller holds the execution's lock.
 UPDATE runners_run
    SET state = 'PENDING', progress = %(progress)s::jsonb, wake = %(wake)s::jsonb,
        published_at = clock_timestamp(), publications = 1,

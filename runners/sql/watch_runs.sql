@@ -1,6 +1,7 @@
 --! plan each time
--- Of each watched execution the runs that a reader at `since` may not have seen as they are
--- (executions/live/feed.py), and one more than may be told, so that too many are noticed.
+-- Return the runs of each watched execution that may have changed after a read at the cursor
+-- `since` (executions/live/feed.py). At most `most` + 1 runs of each are returned, so that the
+-- caller notices if there are too many.
 SELECT r.execution_id, r.id, r.step_path, r.module, r.attempt, r.epoch, r.superseded, r.state,
        r.waits_for, split_part(r.leased_by, '|', 1), r.queue, r.queued_at, r.started_at,
        r.finished_at, r.retry_after, r.duration_ms, r.outcome,

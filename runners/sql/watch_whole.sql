@@ -1,5 +1,6 @@
--- The runs of one execution for who begins to watch it, and one more than may be told: live ones
--- before failed ones before the rest, the newest first.
+-- Return the runs of one execution for a new viewer, at most `most` + 1, so that the caller notices
+-- if there are too many. Live runs come first, then failed ones, then the rest; the newest come
+-- first in each.
 SELECT r.execution_id, r.id, r.step_path, r.module, r.attempt, r.epoch, r.superseded, r.state,
        r.waits_for, split_part(r.leased_by, '|', 1), r.queue, r.queued_at, r.started_at,
        r.finished_at, r.retry_after, r.duration_ms, r.outcome,

@@ -1,4 +1,4 @@
--- How many processes and threads serve each queue, by the live workers.
+-- Count the processes and threads that serve each queue, from the rows of the live workers.
 SELECT queue, sum(w.processes)::int
   FROM runners_runner w
  CROSS JOIN LATERAL jsonb_array_elements_text(w.queues) AS queue

@@ -1,4 +1,5 @@
--- The most specific term of an execution `e`: its workflow's, its workspace's, or the installation's.
+-- Join the most specific retention period of an execution `e`: that of its workflow, of its
+-- workspace, or of the installation.
 LEFT JOIN (SELECT d.* FROM unnest(%(term_states)s::text[], %(term_workspaces)s::uuid[],
                                   %(term_workflows)s::uuid[], %(term_days)s::float8[])
                            AS d (state, workspace_id, workflow_id, days)) tf

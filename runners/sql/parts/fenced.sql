@@ -1,5 +1,6 @@
--- The fence before any result: the held run ends, unless its lease, its epoch or its execution has.
--- What comes after `RETURNING` says what a statement takes from it; all else it does selects FROM it.
+-- Fence a result: end the leased run only if its lease, its epoch and its execution are still
+-- current. Each statement names after `RETURNING` what it needs from the run; its other changes
+-- select FROM `fenced`.
 WITH execution AS MATERIALIZED (
     SELECT id, state, place
       FROM executions_workflowexecution

@@ -1,4 +1,4 @@
--- The figures kept with an execution that ends; field names as in the API.
+-- The figures that are stored with an execution when it ends; field names as in the API.
 SELECT json_build_object(
     'steps', count(DISTINCT r.step_path) FILTER (WHERE r.state = 'SUCCESS'),
     'runs', count(r.id) FILTER (WHERE r.state <> 'SKIPPED'),

@@ -1,5 +1,6 @@
--- What `finish` of the executions answers, of an execution `x` that ended: also whether it lets go of
--- what others may wait for, a key or a place that is counted.
+-- The columns that the statement `finish` of the executions returns, for an execution `x` that
+-- ended. The last one says whether it frees what others may wait for: a key, or a slot that is
+-- limited.
 x.parent_run_id, x.trigger_id, x.concurrency_key IS NOT NULL OR (
     SELECT t.max_concurrent IS NOT NULL
       FROM executions_workspace w

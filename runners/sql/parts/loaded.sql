@@ -1,5 +1,5 @@
--- What a worker needs to know of an execution and its live run before it claims. `IS TRUE` keeps the
--- results on the index of all runs of an execution.
+-- What a worker needs to know of an execution and its live run before it claims the run. `IS TRUE`
+-- makes the planner find the results by the index of all runs of an execution.
 SELECT e.state, e.epoch, e.started_at, e.principal_id,
        CASE WHEN %(want_input)s THEN e.trigger_payload::json END,
        CASE WHEN %(want_vars)s THEN e.context_data::json END,

@@ -1,4 +1,5 @@
--- Where asked for: whether any other run of the execution is live (a body's container does not count).
+-- With `survey`: whether another run of the execution is live, except containers that wait for
+-- their bodies.
        CASE WHEN %(survey)s THEN EXISTS (
            SELECT 1 FROM runners_run o
             WHERE o.execution_id = %(execution)s AND o.id <> %(run)s

@@ -1,4 +1,5 @@
--- Take the run for this process, where its execution goes on (`execution`) and the row is as it was seen.
+-- Claim the run for this process, if its execution continues (`execution`) and the row has not
+-- changed since it was read.
 UPDATE runners_run r
    SET state = 'RUNNING',
        lease_token = r.lease_token + 1,

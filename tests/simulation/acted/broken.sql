@@ -1,2 +1,2 @@
--- What the trigger saw that must never be.
+-- Return the violations that the trigger recorded.
 SELECT what FROM simulation_broken ORDER BY id

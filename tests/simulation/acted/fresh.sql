@@ -1,4 +1,4 @@
--- A trigger that notes what must never happen to a run; `broken.sql` reads it.
+-- Create a trigger that records changes of a run which must never happen; `broken.sql` reads them.
 CREATE TABLE IF NOT EXISTS simulation_broken (id bigserial PRIMARY KEY, what text NOT NULL);
 CREATE OR REPLACE FUNCTION simulation_watch() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

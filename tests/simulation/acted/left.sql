@@ -1,3 +1,3 @@
--- Executions that are not over, and messages nobody will send for.
+-- Count the executions that have not ended.
 SELECT count(*) FROM executions_workflowexecution
  WHERE state IN ('PENDING', 'RUNNING', 'PAUSED')

@@ -1,2 +1,2 @@
--- From now on `random()` of this session is drawn.
+-- Set the seed of `random()` in this session.
 SELECT setseed(%(seed)s)

@@ -1,2 +1,2 @@
--- What an execution is in now; asked every few turns.
+-- Return the current state of an execution.
 SELECT state FROM executions_workflowexecution WHERE id = %(execution)s

@@ -1,6 +1,7 @@
--- What waits for a time is due, leases are over but those of `held`, executions have run for longer.
--- What another session has locked now is left as it is. What is due is handed out in the order of
--- the new times, which the salt and the paths make.
+-- Let time pass: runs that wait for a time become due, leases expire except those of the runs in
+-- `held`, and executions have been running for longer. Rows that another session has locked do not
+-- change. Due runs are found in the order of their new times, which depend on the salt and the
+-- paths.
 WITH aged AS (
     UPDATE executions_workflowexecution
        SET started_at = started_at - interval '6 s'

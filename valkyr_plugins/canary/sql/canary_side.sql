@@ -1,4 +1,5 @@
--- The newest executions that took a canary version's share, counted; by the index of these alone.
+-- Count the newest executions that took a canary version's share of the starts, by the index that
+-- has only these executions.
 --+ counted
   FROM (SELECT id, state, started_at, finished_at
           FROM executions_workflowexecution

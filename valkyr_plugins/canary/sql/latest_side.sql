@@ -1,8 +1,9 @@
 --! plan each time
--- Planned for the workflow: for one with few executions, the index of all executions would be read
--- far back.
--- Of a workflow's newest executions since its canary began, those of the latest version, counted.
--- The limit comes before the version, so that a small share of it causes no long search.
+-- Count the executions of the latest version among a workflow's newest executions since its canary
+-- began. The limit applies before the version, so that a small share of the version causes no long
+-- search.
+-- The statement is planned for each workflow: for one with few executions, a cached plan would read
+-- far back in the index of all executions.
 --+ counted
   FROM (SELECT id, state, started_at, finished_at, version_id
           FROM executions_workflowexecution

@@ -1,5 +1,5 @@
--- How many runs are held for each of these targets, counted up to `most`. The order is
--- that of the index waiter_key, which the planner would not always take by itself.
+-- Count the runs that are held for each target, up to `most`. `ORDER BY` makes the planner use the
+-- index waiter_key, which it would not always use otherwise.
 SELECT k.workspace_id, k.target, c.held
   FROM unnest(%(workspaces)s::uuid[], %(targets)s::text[]) AS k (workspace_id, target)
  CROSS JOIN LATERAL (

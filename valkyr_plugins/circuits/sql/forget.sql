@@ -1,5 +1,6 @@
--- Failures whose window is over are forgotten: their circuits are clean again and leave the index
--- circuit_unclean. Rows that a worker is changing now are left for the next time.
+-- Clear the failures of closed circuits whose window has ended: the circuits are clean again, and
+-- leave the index circuit_unclean. Rows that a worker is changing are skipped; a later call handles
+-- them.
 UPDATE runners_circuitbreaker b
    SET failures = 0, answers = 0, window_until = NULL
  WHERE b.id IN (

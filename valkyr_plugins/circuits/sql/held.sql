@@ -1,7 +1,7 @@
--- Targets for which steps are held, with their breakers, where some of them may be woken: those
--- that are closed, and those that are due for a probe, unless some were woken just now. `whatever`
--- asks for all of them.
--- Thousands may be held for one target: the index waiter_key is skipped through, a probe a target.
+-- Return the targets with held steps of which some may be woken: those whose circuit is closed or
+-- due for a probe, unless some were woken just now. With `whatever`, return all targets.
+-- Thousands of steps may be held for one target, so the index waiter_key is read with one probe for
+-- each target.
 WITH RECURSIVE held AS (
     (SELECT key, workspace_id FROM runners_waiter
       WHERE kind = 'circuit' ORDER BY key, workspace_id LIMIT 1)

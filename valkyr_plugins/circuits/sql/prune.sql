@@ -1,5 +1,5 @@
--- Circuits of targets first called long ago (ids are in the order of time, so these are the first of
--- the primary key) that are clean: nothing is lost, the next call begins another row.
+-- Delete clean circuits of targets that were first called long ago. IDs are in the order of time,
+-- so these are the first ones of the primary key. Nothing is lost: the next call inserts a new row.
 DELETE FROM runners_circuitbreaker b
  WHERE b.id = ANY(ARRAY(
     SELECT id FROM runners_circuitbreaker

@@ -1,4 +1,5 @@
--- The administrators' rules, and the time; one row at least, without a pattern where there is none.
+-- Return the current time and the administrators' rules. Without rules, return one row, whose
+-- pattern is NULL.
 SELECT clock_timestamp(), r.pattern, r.failure_threshold, r.window_seconds, r.recovery_seconds,
        r.timeout_seconds
   FROM (SELECT) nothing

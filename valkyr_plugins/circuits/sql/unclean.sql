@@ -1,6 +1,6 @@
--- The circuits a worker must know of before it calls: those that rest or probe, and those that
--- failed of late. The condition is that of the index circuit_unclean, word for word, so that the
--- many clean ones are never looked at. Those that rest come first, should there be too many.
+-- Return the circuits that a worker must know before it calls a target: those that are open or half
+-- open, and those with recent failures. The condition is the same as in the index circuit_unclean,
+-- so that the many clean ones are never read. Open circuits come first, in case there are too many.
 SELECT *
   FROM runners_circuitbreaker
  WHERE NOT state = 'CLOSED' OR failures > 0

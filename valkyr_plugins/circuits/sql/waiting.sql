@@ -1,4 +1,4 @@
--- The runs that have been held longest for a target, of executions that are under way.
+-- Return the runs that have been held longest for a target, of RUNNING executions.
 SELECT w.run_id, w.execution_id
   FROM runners_waiter w
   JOIN executions_workflowexecution e ON e.id = w.execution_id

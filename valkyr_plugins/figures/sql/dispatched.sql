@@ -1,5 +1,6 @@
--- How long attempts waited for a worker since they were queued, or since their retry was due: of
--- the newest %(sample)s executions asked for in each slot, %(each)s attempts each.
+-- Count attempts by how long they waited for a worker, since they were queued or since their retry
+-- was due. Of the newest `sample` executions that were created in each time slot, `each` attempts
+-- are read.
 SELECT s.slot, x.workspace_id, x.workflow_id, x.bucket, count(*)
   FROM generate_series(0, %(slots)s - 1) AS s (slot)
  CROSS JOIN LATERAL (

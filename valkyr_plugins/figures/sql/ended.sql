@@ -1,5 +1,5 @@
--- Executions by the slot in which they ended, workflow, state and bucket of their duration; at most
--- %(most)s of a slot.
+-- Count executions by the time slot in which they ended, workflow, state, and bucket of their
+-- duration; at most `most` of each time slot.
 SELECT s.slot, x.workspace_id, x.workflow_id, x.state, x.bucket, count(*)
   FROM generate_series(0, %(slots)s - 1) AS s (slot)
  CROSS JOIN LATERAL (

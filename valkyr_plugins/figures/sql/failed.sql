@@ -1,5 +1,6 @@
--- Attempts that failed, by the slot in which they did, workflow, and whether they are dead. Looked
--- for among those queued since %(first)s, by the small index of what ended badly.
+-- Count failed attempts by the time slot in which they failed, workflow, and state (FAILED or DLQ).
+-- Only attempts that were queued since the time of the ID `first` are read, by the small index of
+-- runs that ended badly.
 SELECT x.slot, x.workspace_id, x.workflow_id, x.state, count(*)
   FROM (SELECT floor(extract(epoch FROM r.finished_at - %(since)s)
                      / extract(epoch FROM %(length)s))::int AS slot,

@@ -1,5 +1,5 @@
--- What limits the executions of a workspace: its tier, and the quotas of the workspace itself and of
--- one principal in it (a row each, or one without a quota).
+-- Return the limits of a workspace's executions: its tier, and the quotas of the workspace itself
+-- and of one principal in it. There is one row for each quota, or one row without a quota.
 SELECT t.name, t.max_concurrent, t.max_pending, t.max_per_hour, t.max_per_day,
        w.archived_at IS NOT NULL,
        (SELECT k.id FROM executions_payloadkey k WHERE k.workspace_id = w.id AND k.seals),

@@ -1,6 +1,6 @@
--- Count more steps of module types in the present windows. The rows stay locked until the
--- transaction ends, so whoever counts after us sees what we committed. They are locked in the order
--- given.
+-- Count more steps of module types in the current windows. The rows stay locked until the
+-- transaction ends, so the next transaction that counts sees what this one committed. They are
+-- locked in the order of the parameters.
 WITH counted AS (
     INSERT INTO executions_quotause AS u
            (workspace_id, user_id, resource, target, "window", starts_at, used)

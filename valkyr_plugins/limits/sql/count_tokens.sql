@@ -1,6 +1,6 @@
--- Add tokens to the present windows of the quotas on them, of the workspace and of who started the
--- execution; in one order, so that two who count never wait for each other in a circle. Only what is
--- limited is counted.
+-- Add tokens to the current windows of the token quotas of the workspace and of the execution's
+-- principal. The rows are locked in one order, so that two such statements cannot deadlock. Only
+-- limited windows are counted.
 WITH used AS MATERIALIZED (
     SELECT * FROM json_to_recordset(%(used)s::json) AS u (model text, tokens numeric)
 ), limited AS (

@@ -1,5 +1,6 @@
--- Take places of locked quotas for runs, each under the token of its lease: a lease before it, whose
--- end is noticed later, frees nothing. Places whose holder did not come back in its time go.
+-- Take slots of locked quotas for runs, each under the token of its lease. So the end of an earlier
+-- lease, which is noticed later, frees nothing. Slots whose holder did not return in time are
+-- deleted.
 WITH void AS (
     DELETE FROM executions_quotahold
      WHERE quota_id = ANY(%(quotas)s) AND until <= clock_timestamp() AND run_id <> ALL(%(runs)s)

@@ -1,5 +1,5 @@
--- Where anything limits what steps spend or do: a row a kind, workspace and target. Nearly always
--- a few rows, read at most once a second a process.
+-- Return which workspaces limit what steps spend or do: one row for each kind, workspace and
+-- target. There are usually few rows; each process reads them at most once a second.
 SELECT 'budget' AS kind, workspace_id, '' AS target FROM runners_budget GROUP BY workspace_id
 UNION ALL
 SELECT 'kill', workspace_id, '' FROM runners_budget WHERE kill_switch GROUP BY workspace_id

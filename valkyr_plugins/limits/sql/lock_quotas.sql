@@ -1,5 +1,5 @@
--- Whoever takes a place of a quota holds its row, in one order; the count comes in a statement after
--- this one, so that it sees what those before us committed.
+-- Lock quotas with slots, in one order, before a slot is taken. The slots are counted in a later
+-- statement, which sees what earlier transactions committed.
 SELECT id FROM executions_quota
  WHERE id = ANY(%(quotas)s) AND max_concurrent IS NOT NULL
  ORDER BY id

@@ -1,10 +1,13 @@
--- What an attempt spent: a row a model, and more on the counters of the budgets that it concerns,
--- those of the workspace and of who started the execution. Budgets of tokens have no currency.
--- Races closed here:
---  * a budget that is deleted meanwhile: it is locked, so no counter is left without its budget;
---  * many steps at once: each adds to a locked counter, in the order of the budgets, so nothing is
---    lost and nobody waits in a circle. Run it last in its transaction: others wait for the counter.
--- A row for each budget that is past its soft threshold, or spent, and of which nobody was told.
+-- Record what an attempt spent: one row for each model. Add the amounts to the counters of the
+-- budgets of the workspace and of the execution's principal. Budgets of tokens have no currency.
+-- Races that this prevents:
+--  * a budget that is deleted meanwhile: it is locked, so that no counter remains without its
+--    budget;
+--  * many steps at once: each adds to a locked counter, in the order of the budgets. So nothing is
+--    lost, and no transactions deadlock. Run this statement last in its transaction, because others
+--    wait for the counter.
+-- Return a row for each budget that is spent or past its soft threshold, if no notification was
+-- sent yet.
 WITH spender AS MATERIALIZED (
     SELECT id, workspace_id, workflow_id, principal_id
       FROM executions_workflowexecution

@@ -1,6 +1,6 @@
 --! plan each time
--- Budgets that are spent in their present period, of workspaces themselves and of principals in them,
--- or of all; with `killing` those alone that have a kill switch.
+-- Return the budgets that are spent in their current period: those of the given workspaces, and of
+-- the given principals in them, or all. With `killing`, return only those that have a kill switch.
 SELECT b.id, b.workspace_id, w.slug, b.user_id, b.period, b.currency, b.amount, u.spent, u.starts_at,
        clock_timestamp()
   FROM runners_budget b

@@ -1,7 +1,8 @@
 --! plan each time
--- The quotas that concern each of these steps, with what is used in the present windows: those on its
--- module type, and for one that costs those on tokens, of the workspace and of who started the
--- execution. The first column is the step's number in the order given, from 1.
+-- Return the quotas that apply to each step, with their use in the current windows: quotas on the
+-- step's module type and, if the step has costs, on tokens. Quotas of the workspace and of the
+-- execution's principal apply. The first column is the step's number in the order of the
+-- parameters, from 1.
 SELECT s.n, q.id, q.user_id, q.resource, q.target, q.max_concurrent, q.max_per_hour, q.max_per_day,
        coalesce(h.used, 0), coalesce(d.used, 0), clock_timestamp()
   FROM unnest(%(workspaces)s::uuid[], %(users)s::{user_type}[], %(modules)s::text[],

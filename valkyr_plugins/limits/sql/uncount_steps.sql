@@ -1,5 +1,5 @@
--- Steps were counted and did not run: take them off the windows they were counted in, in the order in
--- which these are locked by who counts.
+-- Subtract steps that were counted but did not run from the windows in which they were counted. The
+-- rows are locked in the same order as in `count_steps`.
 WITH mine AS MATERIALIZED (
     SELECT u.id, c.less
       FROM executions_quotause u

@@ -1,6 +1,6 @@
--- The module types of every version that something runs or will run: the latest of each workflow
--- and its canary, those of executions under way, and those of open dead letters, which a requeue runs. Asked when a
--- deploy is checked, never while steps run.
+-- Return the module types of every version that executions run or will run: the latest version of
+-- each workflow, its canary, the versions of live executions, and those of open dead letters, which
+-- a requeue runs. This is read when a deployment is checked, never while steps run.
 -- Rows: workflow's slug, version's number, module type.
 WITH live AS (
     SELECT w.latest_version_id AS id

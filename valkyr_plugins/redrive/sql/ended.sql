@@ -1,4 +1,4 @@
--- Items that came to an end; nobody holds their entries any more.
+-- Move items to their final states, and no longer hold their dead letters.
 UPDATE dlq_redriveitem i
    SET state = n.state, reason = n.reason, again_id = n.again, active = NULL,
        ended_at = clock_timestamp()

@@ -1,4 +1,4 @@
--- How the new executions of sent items stand, and their first dead letter.
+-- Return the states of the new executions of sent items, and the first dead letter of each.
 SELECT i.id, again.id, e.state
   FROM (SELECT id, execution_id
           FROM dlq_redriveitem

@@ -1,5 +1,6 @@
--- The items of a draft that starts: held where the entry is open and no other redrive has it, else
--- skipped. Answers with how many were skipped. The caller holds the workspace's lock for this.
+-- Hold the items of a draft that starts, if the dead letter is open and no other redrive holds it;
+-- skip the other items. Return the number of skipped items. The caller holds the workspace's lock
+-- for this.
 WITH looked AS MATERIALIZED (
     SELECT i.id,
            CASE WHEN d.resolution <> 'PENDING'

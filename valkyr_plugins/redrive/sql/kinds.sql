@@ -1,5 +1,5 @@
--- What kinds the open ones of some entries are: by version and step, turns of bodies taken together.
--- Executions are counted beside entries: several of one may go together.
+-- Count the open ones of some dead letters by version and step; all iterations of a body count as
+-- one step. Also count their executions, because one execution may have several dead letters.
 SELECT d.workflow_id, e.version_id, d.version_number,
        regexp_replace(d.step_path, '\[\d+\]', '[0]', 'g') AS step,
        count(*), count(DISTINCT e.id)

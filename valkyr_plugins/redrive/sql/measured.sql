@@ -1,5 +1,6 @@
--- How many entries a second the workspace's last redrive without a set pace sent, and how many
--- seconds the attempts that failed took, of some entries.
+-- Return the number of dead letters per second that the workspace's last redrive without a maximum
+-- rate sent. Also return the average duration, in seconds, of the failed attempts of some dead
+-- letters.
 SELECT (SELECT p.pace_sent / extract(epoch FROM p.finished_at - p.pace_since)
           FROM dlq_redrive p
          WHERE p.workspace_id = %(workspace)s AND p.state = 'DONE' AND p.rate IS NULL

@@ -1,5 +1,5 @@
--- The next items of a redrive, with what decides how they are sent. `careful` ones need locks that
--- come before their execution's.
+-- Return the next items of a redrive, with the data that determines how they are sent. `careful`
+-- items need locks that must be taken before their execution's lock.
 SELECT i.id, i.entry_id, d.resolution, d.run_id, d.execution_id, d.step_path, d.error_type, e.state,
        e.parent_id IS NOT NULL OR e.concurrency_key IS NOT NULL OR e.place <> 'HELD' AS careful
   FROM (SELECT id, entry_id

@@ -1,5 +1,5 @@
--- How many of a redrive's entries would be left out, by reason; '' for those that would run.
--- Those of a step are asked about their execution and run as well.
+-- Count the dead letters that a redrive would skip, by reason; '' stands for those that would run.
+-- With `step`, their executions and runs are checked too.
 SELECT looked.reason, count(*)
   FROM (SELECT CASE
                WHEN d.resolution <> 'PENDING'

@@ -1,4 +1,5 @@
--- QUEUED -> RUNNING for items that were sent in this transaction, to a run or an execution.
+-- Move items that were sent in this transaction from QUEUED to RUNNING, with their new run or
+-- execution.
 UPDATE dlq_redriveitem i
    SET state = 'RUNNING', run_id = n.run, execution_id = n.execution, sent_at = clock_timestamp(),
        reason = ''

@@ -1,5 +1,7 @@
--- How the steps of sent items stand: in their own executions, by the newest dead letter that
--- follows the entry, and by the one run of the step that is live or done, if there is one.
+-- Return the states of the steps of sent items, in their own executions: the newest dead letter
+-- that follows the item's dead letter, and the execution's state. Also return the state of the
+-- step's one live, successful or skipped run, and whether a roll-back removed the run that was
+-- sent.
 SELECT i.id, again.id, e.state, present.state, coalesce(r.superseded OR r.epoch <> e.epoch, true)
   FROM (SELECT id, entry_id, run_id, execution_id
           FROM dlq_redriveitem

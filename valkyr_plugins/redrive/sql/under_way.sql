@@ -1,5 +1,5 @@
--- The next redrives with work after the last one that had its turn, in a ring: the last is followed
--- by the first.
+-- Return the next redrives with work, after the last one that had its turn. The order is circular:
+-- the first follows the last.
 SELECT r.id
   FROM ((SELECT id, 0 AS lap FROM dlq_redrive
           WHERE busy AND id > %(after)s ORDER BY id LIMIT %(most)s)

@@ -1,5 +1,6 @@
--- A remote runner is alive: its lease is renewed, never past deadline and grace, and the first time
--- its run begins. A lease that is over is not renewed, even if nobody has the run yet.
+-- Renew the lease of a remote runner, at most until the run's deadline and the grace period; the
+-- first heartbeat begins the run. A lease that is over is not renewed, even if no other runner has
+-- taken the run.
 WITH beat AS (
     UPDATE runners_run r
        SET state = 'RUNNING',

@@ -1,5 +1,5 @@
--- Lease reserved runs, which the caller has locked and whose gates let them through: their time
--- begins now, right before they are handed out.
+-- Lease reserved runs that the caller has locked and that have passed their gates. Their time
+-- begins now, right before they are sent to the runner.
 UPDATE runners_run r
    SET state = 'LEASED',
        leased_by = n.holder,

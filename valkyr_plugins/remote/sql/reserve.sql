@@ -1,14 +1,15 @@
--- Reserve pending runs of remote queues for a remote runner: the oldest of the highest priority
--- first. A reserved run is still PENDING; until `lease_until` nobody else reserves it. Its secrets
--- are read and its gates asked before it is leased.
--- Races closed here:
---  * two runners that ask at once: a run that somebody else is about to take is passed over;
---  * an execution that somebody plans now: nothing here waits for a lock, so that runs may be locked
---    beside executions;
+-- Reserve pending runs of remote queues for a remote runner: the highest priority first, then the
+-- oldest. A reserved run is still PENDING; until `lease_until`, no other runner can reserve it. Its
+-- secrets are read and its gates are checked before it is leased.
+-- Races that this prevents:
+--  * two runners that ask at once: a run that another transaction is taking is skipped;
+--  * an execution that a worker is planning: this statement never waits for a lock, so that it can
+--    lock runs together with executions;
 --  * a late holder: the token grows, and every later write compares it.
--- Only runs whose inputs a worker has rendered (`secret_places` is set) are handed out.
--- Candidates are read without locks, a few more than are wanted, for those that are passed over.
--- The names of our own workers' queues stand here as in the index of all other queues' runs.
+-- Only runs whose inputs a worker has rendered (`secret_places` is set) are returned.
+-- Candidates are read without locks, a few more than are wanted, because some may be skipped.
+-- The names of the queues of Valkyr's workers are the same as in the index of the runs of all other
+-- queues.
 -- At least one row: (candidates seen, and the run or NULL).
 WITH candidates AS MATERIALIZED (
     SELECT c.id, c.execution_id, c.priority

@@ -1,5 +1,6 @@
--- A remote runner asks for work: it is listed in each workspace it works for. Written at most every
--- five seconds, however often it asks; a worker of ours with that name is left alone.
+-- Record that a remote runner asks for work, in each workspace for which it works. Unless its
+-- queues change, a row is written at most every five seconds, however often the runner asks. A
+-- Valkyr worker of that name is not changed.
 INSERT INTO runners_runner AS n (id, workspace_id, name, host, pid, pool, queues, started_at, seen_at)
 SELECT own.id, w.id, w.slug || '/' || %(runner)s, %(host)s, 0, 'remote', %(queues)s::jsonb,
        clock_timestamp(), clock_timestamp()

@@ -1,9 +1,10 @@
--- Lock reserved runs that may be leased now, with their executions, until the transaction ends.
--- Races closed here:
---  * a pause or cancel that commits meanwhile: the execution is locked FOR SHARE and its state read
---    again; one that somebody plans at this moment is passed over;
---  * a circle of waiting: the executions come first and are not waited for. Their runs are, in the
---    order of their ids: others who reserve look at them in passing, and lock them for a moment.
+-- Lock reserved runs that can be leased now, and their executions, until the transaction ends.
+-- Races that this prevents:
+--  * a pause or cancellation that commits meanwhile: the execution is locked FOR SHARE, and its
+--    state is read again. An execution that a worker is planning is skipped;
+--  * a deadlock: the executions are locked first, without waiting. Then the runs are locked in the
+--    order of their IDs, with waiting: `reserve` locks runs for a moment when it looks for
+--    candidates.
 WITH reserved AS MATERIALIZED (
     SELECT n.id, n.token, r.execution_id, r.epoch
       FROM json_to_recordset(%(rows)s::json) AS n (id uuid, execution uuid, token int)

@@ -1,4 +1,4 @@
--- Runs that were reserved and not leased may be reserved again at once.
+-- Release reserved runs that were not leased, so that they can be reserved again at once.
 UPDATE runners_run r
    SET lease_until = NULL
   FROM (SELECT o.id, o.execution_id

@@ -1,4 +1,5 @@
--- What belongs to the point lives on in the new epoch; containers count their turns anew.
+-- Move the runs that belong to the point into the new epoch. Waiting containers lose their
+-- counters, which are then rebuilt.
 UPDATE runners_run
    SET epoch = %(epoch)s,
        progress = CASE WHEN state = 'WAITING' THEN NULL ELSE progress END

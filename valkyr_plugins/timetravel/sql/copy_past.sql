@@ -1,5 +1,5 @@
--- Runs of one execution as runs of another that begins with them: the same results under new ids
--- and at new times. One without an end is a container that waits for what its body has to do.
+-- Copy runs of one execution into a fork: the same results, with new IDs and new times. A run
+-- without an end is a container, which waits for the rest of its body.
 INSERT INTO runners_run (
     id, execution_id, epoch, segment, step_path, task_id, module_id, module, attempt, budget_start,
     state, superseded, queue, priority, lease_token, leased_by, recoveries, idempotency_key,

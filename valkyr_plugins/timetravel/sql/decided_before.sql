@@ -1,6 +1,7 @@
--- What a person had decided by a point: approvals, and steps that waited for a child execution in
--- which somebody decided, each with when its first attempt began. A step that a fork copied has no
--- child of its own: it is that of the run it was copied from; where that is gone, we assume a decision.
+-- Return what users had decided by a point: approvals, and steps that waited for a child execution
+-- in which a user decided, each with the time when its first attempt began. A step that a fork
+-- copied has no child of its own: its child is that of the run from which it was copied. If that
+-- run was deleted, a decision is assumed.
 WITH RECURSIVE past AS (
     SELECT r.id, r.execution_id, r.step_path, r.waits_for, r.cached_from
       FROM runners_run r

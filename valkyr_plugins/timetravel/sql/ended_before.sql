@@ -1,5 +1,5 @@
--- The steps that had ended by a point, with whether each ended its task early: skipped, or failed
--- over to an error edge. And when its first attempt began.
+-- Return the steps that had ended by a point, and when the first attempt of each began. Also return
+-- whether the step ended its task early: it was skipped, or took its `error` edge.
 SELECT r.step_path, bool_or(r.state <> 'SUCCESS'), min(coalesce(r.started_at, r.queued_at))
   FROM runners_run r
  WHERE r.execution_id = %(execution)s AND r.epoch = %(epoch)s AND NOT r.superseded

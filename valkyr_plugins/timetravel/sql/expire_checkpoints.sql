@@ -1,4 +1,5 @@
--- Checkpoints of executions that ended so many hours ago, the oldest first; never a fork's first.
+-- Delete checkpoints of executions that ended at least `hours` hours ago, the oldest first, but
+-- never the first one of a fork.
 DELETE FROM executions_checkpoint
  WHERE id IN (SELECT c.id
                 FROM executions_checkpoint c

@@ -1,5 +1,6 @@
--- The places inside containers in which something belongs to a point: `refine[2].`. A run belongs
--- to it that was done, skipped, or failed over by then; everything else will be begun again.
+-- Return the iterations of containers with runs that belong to a point, such as `refine[2].`. A run
+-- belongs to the point if it had succeeded, was skipped, or had taken its `error` edge by then. All
+-- other runs will run again.
 SELECT DISTINCT substring(step_path FROM '^.*\]\.')
   FROM runners_run
  WHERE execution_id = %(execution)s AND epoch = %(epoch)s AND NOT superseded

@@ -1,4 +1,4 @@
--- The steps that belong to a point, each once however many turns its body took.
+-- Return the steps that belong to a point, each once for all iterations of its body.
 SELECT DISTINCT regexp_replace(step_path, '\[\d+\]', '[0]', 'g')
   FROM runners_run
  WHERE execution_id = %(execution)s AND epoch = %(epoch)s AND NOT superseded

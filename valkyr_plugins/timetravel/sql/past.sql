@@ -1,5 +1,5 @@
--- What belongs to a point, with the containers around it that had not ended by then: those are
--- without an end.
+-- Return the runs that belong to a point, and the containers around them that had not ended by
+-- then, without an end.
 SELECT r.id, coalesce(r.started_at, r.queued_at), r.finished_at
   FROM runners_run r
  WHERE r.execution_id = %(execution)s AND r.epoch = %(epoch)s AND NOT r.superseded

@@ -1,5 +1,5 @@
--- Containers that had ended after the point wait again for what their bodies have still to do: a
--- copy of each, without its counters, which are made again from the rows of its turns.
+-- Insert a copy of each container that had ended after the point, so that it waits for the rest of
+-- its body again. The copies have no counters, which are rebuilt from the rows of the iterations.
 INSERT INTO runners_run (
     id, execution_id, epoch, segment, step_path, task_id, module_id, module, attempt, budget_start,
     state, superseded, queue, priority, lease_token, leased_by, recoveries, idempotency_key,

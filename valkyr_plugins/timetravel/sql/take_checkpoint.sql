@@ -1,6 +1,6 @@
--- Keep the variables as they are now under the next number, and drop the oldest automatic
--- checkpoints. The caller holds the execution's lock, so no number is taken twice. Number 0 is
--- where a fork began; it stays.
+-- Store the current variables under the next number, and delete the oldest automatic checkpoints.
+-- The caller holds the execution's lock, so that no number is used twice. Number 0 is the start of
+-- a fork, and is kept.
 WITH taken AS (
     INSERT INTO executions_checkpoint (
         id, execution_id, kind, name, step_path, epoch, sequence, variables, created_by_id,

@@ -1,6 +1,7 @@
--- Whatever does not belong to a point becomes history, live runs among it: their tokens grow, so
--- their holders are fenced. The caller holds the execution's lock. Kept are the runs that belong to
--- the point, the earlier attempts of those steps, and the containers around them that still wait.
+-- Mark all runs that do not belong to a point as superseded. Live ones are cancelled, and their
+-- tokens grow, so that their holders are fenced. The caller holds the execution's lock. The runs
+-- that belong to the point remain, as do earlier attempts of their steps and the containers around
+-- them that still wait.
 WITH undone AS (
     UPDATE runners_run r
        SET superseded = true,

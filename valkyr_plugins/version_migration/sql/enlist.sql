@@ -1,4 +1,4 @@
--- The live executions of a version, listed for a migration, the oldest first.
+-- Insert the live executions of a version into a migration, the oldest first.
 INSERT INTO valkyr_version_migration_migratedexecution
        (migration_id, execution_id, state, at, reason)
 SELECT %(migration)s, e.id, 'QUEUED', '', ''

@@ -1,5 +1,6 @@
--- The queued executions of a migration, grouped by all that decides whether they can move: their own
--- state, and the steps that they have reached. Of each group the number and one example.
+-- Group the queued executions of a migration by everything that decides whether they can move:
+-- their own state, and the steps that they have reached. Return the number and one example of each
+-- group.
 SELECT signature, count(*), min(id), (array_agg(execution_id ORDER BY id))[1], bool_or(gone)
   FROM (
     SELECT i.id, i.execution_id,

@@ -1,5 +1,5 @@
--- How many live executions each version of a workflow has, the newest version first; of a workflow
--- with very many, of that many of them.
+-- Count the live executions of each published version of a workflow, the newest version first. If
+-- there are very many, only `most` of them are counted.
 SELECT v.number, live.count
   FROM (SELECT version_id, count(*)
           FROM (SELECT version_id
