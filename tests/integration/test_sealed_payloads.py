@@ -2,6 +2,7 @@
 payload.
 """
 
+import base64
 import json
 from contextlib import suppress
 from io import StringIO
@@ -23,7 +24,7 @@ from executions.errors import InvalidPayload
 from executions.models import Activity, PayloadKey, WorkflowExecution
 from executions.payload_sealing import switch
 from executions.payload_sealing.walk import walk
-from executions.sealing import SealBroken, payload_keys
+from executions.sealing import SealBroken, WrongInstallationKey, payload_keys, store
 from runners.live.feeds import runs_of
 from runners.models import Run
 from runners.modules.base import Result, StepError
@@ -131,6 +132,25 @@ def test_a_dead_letter_is_sealed_read_and_redriven(valkyr):
 
     run.carry().assert_state("SUCCESS")
     assert run.output == f"other {MARKER}"
+    assert columns_with(MARKER) == []
+
+
+def test_new_payloads_are_sealed_after_the_installation_key_was_lost(valkyr, monkeypatch):
+    """Follows docs/how-to/operations.md, "Rotate keys"."""
+    valkyr.start(FAILS, {"order": MARKER}, answers={"http.request": echo})
+    monkeypatch.setenv("VALKYR_KEY", base64.b64encode(b"n" * 32).decode())
+    store.forget()
+    payload_keys.forget()
+    with pytest.raises(WrongInstallationKey):
+        valkyr.start(FAILS, {"order": MARKER}, answers={"http.request": echo})
+
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM executions_keyset")
+    call_command("payload_keys", "rotate", valkyr.workspace.slug, stdout=StringIO())
+
+    run = valkyr.start(FAILS, {"order": MARKER}, answers={"http.request": echo})
+    run.assert_state("SUCCESS")
+    assert run.output == MARKER
     assert columns_with(MARKER) == []
 
 
