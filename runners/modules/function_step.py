@@ -108,8 +108,7 @@ def step(what: Any = "", /, **facts: Any) -> Any:
     your own values, such as `{"maxAttempts": 3}`. With the effect `database`, the function runs in
     the transaction that records the step: its writes to Valkyr's database commit with the record,
     or not at all. Keep such a function short, and do not call other systems in it. A step with
-    `computes` is CPU-bound and cannot use a queue that the threads of one process serve, such as
-    `io`.
+    `computes` is CPU-bound and cannot use a queue whose workers use threads, such as `io`.
 
     `circuit` is the target of the step's circuit breaker: a string, or a function of the inputs
     (whose attributes are the parameters) that returns a string or None; `circuit_target` describes

@@ -127,8 +127,8 @@ class WorkflowRun:
     """An execution that the testing kit runs; `answers` replace the outputs of modules.
 
     Name a task by its ID, by its place and ID in a body (`refine[1].draft`), or by the complete
-    path of a step (`charge.pay`). The ID of a task with several modules refers to the step of the
-    task that has the newest run.
+    path of a step (`charge.pay`). If a task has several modules, its ID refers to the step with the
+    newest run.
     """
 
     id: UUID

@@ -79,7 +79,7 @@ def _lists(values: Mapping[str, Any]) -> dict[str, Any]:
         "backtests of failures": _compared(values, "FAILED"),
         "search for a trace": executions.filter(trace_id="0" * 32),
         "start with a key": executions.filter(**key),
-        "executions that ended in an hour": executions.filter(
+        "executions that ended in a given hour": executions.filter(
             finished_at__gte="2026-01-01T00:00Z", finished_at__lt="2026-01-01T01:00Z"
         ),
         "unfinished executions of a trigger": executions.filter(

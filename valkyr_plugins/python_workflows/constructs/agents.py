@@ -106,8 +106,9 @@ def agent(  # noqa: PLR0913 - the inputs of llm.agent by their names
 
     `tools` are steps, functions that call one step, and results of `tool`. `output` is the type or
     the JSON Schema of the answer's data, which `answer.output` contains. `approvers` may approve
-    the calls of tools with `approve=True`, and `approval_within` limits the wait; `answer_timeout`
-    limits each answer of the model. The other arguments are inputs of the module `llm.agent`.
+    calls of tools that have `approve=True`; `approval_within` limits the wait for an approval.
+    `answer_timeout` is the maximum time for each answer of the model. The other arguments are
+    inputs of the module `llm.agent`.
     """
     trace, given = tracing(), CallOptions.of(options)
     task = trace.reserve(given, "agent")

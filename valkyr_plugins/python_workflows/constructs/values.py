@@ -78,7 +78,10 @@ filters: Any = Filters()
 
 
 def first_of(*values: T | None) -> T:
-    """Return the first value that is not None, empty, 0 or false; otherwise the last value."""
+    """Return the first value that is not None, empty, 0 or false.
+
+    If there is no such value, return the last value.
+    """
     if len(values) < 2:
         raise TracingError("first_of() takes at least two values")
     found: Any = values[0]
