@@ -1,12 +1,17 @@
 """The MCP server: its URL, its tools, and the permissions of each call."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from django.test import Client
 from rest_framework.test import APIClient
 
+from executions.models import Workspace
 from tests.contract.people import a_greeting, an_author
+from tests.support import admin_rows as rows
+from valkyr_plugins.mcp.server import UNTRUSTED
 from valkyr_plugins.mcp.tools import MOST_TOOLS
 
 from .agents import Agent
@@ -85,6 +90,19 @@ def test_bad_arguments_are_named(agent: Callable[..., Agent]) -> None:
 
     assert found.refused
     assert {problem["path"] for problem in found.value["errors"]} == {"workflowId", "colour"}
+
+
+@pytest.mark.parametrize("tool", ["list_executions", "list_runs", "explain_execution"])
+def test_results_with_texts_of_other_systems_carry_a_warning(
+    agent: Callable[..., Agent], workspace: Workspace, tool: str
+) -> None:
+    execution = rows.execution(rows.workflow("orders", owner=workspace), "FAILED")
+    given = {} if tool == "list_executions" else {"executionId": str(execution.pk)}
+
+    found = agent().call(tool, **given)
+
+    assert not found.refused, found.text
+    assert json.loads(found.text)["note"] == UNTRUSTED
 
 
 def test_lists_have_pages(agent: Callable[..., Agent]) -> None:

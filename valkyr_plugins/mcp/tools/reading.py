@@ -193,6 +193,7 @@ TOOLS = (
         arguments=ListExecutionsArguments,
         run=_executions,
         route="executions",
+        untrusted=True,
     ),
     AgentTool(
         name="get_execution",
@@ -215,6 +216,7 @@ TOOLS = (
         run=_explained,
         route="execution-explain",
         named=("id",),
+        untrusted=True,
     ),
     AgentTool(
         name="list_runs",
@@ -223,6 +225,7 @@ TOOLS = (
         arguments=ListRunsArguments,
         run=_runs,
         route="runs",
+        untrusted=True,
     ),
     AgentTool(
         name="get_run",
