@@ -56,7 +56,7 @@ class PlaceSettings(SettingsModel):
     )
     database_direct_url: str = setting(
         "",
-        "A direct address of the database, `postgres://…`, which bypasses the pooler; it is used "
+        "The database's direct address, `postgres://…`, which bypasses the pooler. Valkyr uses it "
         "for session-level locks. Set it only with a pooler ([PgBouncer](../how-to/pgbouncer.md))",
         unset="none",
     )
@@ -94,8 +94,8 @@ class PlaceSettings(SettingsModel):
     redis_url: str = setting(
         "",
         "The Redis server in which all web processes count requests for the rate limits. Without "
-        "it, each process counts its own requests, the database counts sign-in attempts, and no "
-        "list is read from a replica",
+        "it, each process counts its own requests, sign-in attempts are counted in the database, "
+        "and no list is read from a replica",
         unset="the broker, if it is Redis",
     )
     key_prefix: str = setting(
@@ -184,7 +184,7 @@ class AccessSettings(SettingsModel):
         (),
         "Only on the stand-alone platform: addresses or networks of your proxies. The "
         "`X-Forwarded-For` header of these proxies gives the caller's address for the audit trail "
-        "and rate limits; from other callers' requests, Valkyr removes the `X-Forwarded-*` "
+        "and rate limits. From other callers' requests, Valkyr removes the `X-Forwarded-*` "
         "headers. If the setting is empty, Valkyr ignores forwarded addresses, but accepts "
         "`X-Forwarded-Proto` from every caller",
         unset="none",
@@ -218,8 +218,8 @@ class AccessSettings(SettingsModel):
     )
     webhook_waiters: int = setting(
         32,
-        "Maximum number of webhook requests in one web process that wait for a result at the same "
-        "time; further requests get the execution's id",
+        "Maximum number of webhook requests that wait for a result at the same time in one web "
+        "process; further requests get the execution's id",
         ge=0,
     )
     live_viewers: int = setting(

@@ -190,9 +190,9 @@ class SealingSettings(SettingsModel):
 
     key_file: str = setting(
         "",
-        "The file that contains the key. Its owner must be the process's user or root, and its "
-        "mode must give other users no access (`0600`); otherwise, Valkyr rejects the file. `make "
-        "up` creates `$VALKYR_HOME/installation.key`",
+        "The file that contains the key. The file must belong to the process's user or to root, "
+        "and only its owner may have access (mode `0600`); otherwise, Valkyr rejects the file. "
+        "`make up` creates `$VALKYR_HOME/installation.key`",
         unset="none",
     )
     key: SecretStr = setting(SecretStr(""), "The key itself", unset="none")

@@ -46,7 +46,7 @@ class WorkerSettings(SettingsModel):
     drain_seconds: float = setting(
         20,
         "Time in which a worker's running steps can end after the worker gets SIGTERM. After "
-        "this time, other workers immediately take over the remaining steps. Set it ten seconds "
+        "this time, other workers immediately take over the unfinished steps. Set it ten seconds "
         "below the supervisor's kill timeout (Kubernetes' default: 30 s). `make up` sets 8",
         unit=SECONDS,
         ge=0,

@@ -31,7 +31,7 @@ class ConnectorSettings(SettingsModel):
         "#other-known-implementations). Install their packages yourself. Valkyr does not restrict "
         "stores other than `local` and `s3`: `http` can reach any host, and `sftp` any account "
         "that the worker can use. If egress rules or `EGRESS_ALLOW` restrict a step's hosts, the "
-        "step cannot open these stores. `file` and chains (`zip::…`) are never opened",
+        "step cannot open these other stores. `file` and chains (`zip::…`) are never opened",
         unset="`local,s3`",
     )
     s3_endpoint: str = setting(

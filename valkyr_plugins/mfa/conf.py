@@ -37,8 +37,8 @@ class MfaSettings(SettingsModel):
     recent_sign_in_minutes: float = setting(
         15,
         "Time after a sign-in during which a user can see secrets, and change factors, "
-        "credentials, tokens and roles; after this time, the admin asks the user to sign in "
-        "again. 0: Valkyr never asks",
+        "credentials, tokens and roles. After this time, these actions require another sign-in. "
+        "0: no limit",
         unit="minutes",
         ge=0,
     )

@@ -130,6 +130,7 @@ class SsoSettings(SettingsModel):
     )
     oidc_only: Flag = setting(
         False,
-        "Whether passwords are rejected, in the admin and for tokens, except those of superusers. "
-        "The admin's sign-in page shows the password form at `?password`",
+        "Whether the passwords of all users except superusers are rejected, in the admin and for "
+        "tokens. If so, the admin's sign-in page shows the password form only with `?password` in "
+        "its address",
     )
