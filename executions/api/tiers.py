@@ -46,7 +46,10 @@ class Tiers(Endpoint):
 
     @operation("listTiers", "Tier", {200: TierShape(many=True)}, parameters=[PageQuery])
     def get(self, request: Request) -> Response:
-        """List the tiers of your workspaces, newest first; superusers without a token see all."""
+        """List the tiers of your workspaces, newest first.
+
+        Superusers who do not use an API token see all tiers.
+        """
         listed = page(request, seen_tiers(self.user), self.query(PageQuery))
         return Response(TierShape(listed.rows, many=True).data, headers=listed.headers)
 

@@ -56,8 +56,8 @@ class PlaceSettings(SettingsModel):
     )
     database_direct_url: str = setting(
         "",
-        "The database's address that bypasses the pooler, `postgres://…`, for locks that belong "
-        "to a session. Set it only with a pooler ([PgBouncer](../how-to/pgbouncer.md))",
+        "The database's direct address, `postgres://…`, which bypasses the pooler. Valkyr uses it "
+        "for session-level locks. Set it only with a pooler ([PgBouncer](../how-to/pgbouncer.md))",
         unset="none",
     )
     cells: Cells = setting(
@@ -93,9 +93,9 @@ class PlaceSettings(SettingsModel):
     )
     redis_url: str = setting(
         "",
-        "The Redis server that counts the requests to all web processes together. Without it, "
-        "each process counts separately, the database counts sign-in attempts, and no list is read "
-        "from a replica",
+        "The Redis server in which all web processes count requests for the rate limits. Without "
+        "it, each process counts its own requests, sign-in attempts are counted in the database, "
+        "and no list is read from a replica",
         unset="the broker, if it is Redis",
     )
     key_prefix: str = setting(
@@ -182,12 +182,18 @@ class AccessSettings(SettingsModel):
     token_max_days: int = setting(365, "Maximum lifetime of an API token", unit=DAYS, ge=1)
     trusted_proxies: Networks = setting(
         (),
-        "Addresses or networks of your proxies. Only their `X-Forwarded-*` headers are trusted, "
-        "for the audit trail and rate limits",
+        "Only on the stand-alone platform: addresses or networks of your proxies. The "
+        "`X-Forwarded-For` header of these proxies gives the caller's address for the audit trail "
+        "and rate limits. From other callers' requests, Valkyr removes the `X-Forwarded-*` "
+        "headers. If the setting is empty, Valkyr ignores forwarded addresses, but accepts "
+        "`X-Forwarded-Proto` from every caller",
         unset="none",
     )
     api_rate: int = setting(
-        60_000, "Maximum requests from one user, with all tokens together", unit=A_MINUTE, ge=0
+        60_000,
+        "Maximum requests from one user, across all of the user's tokens",
+        unit=A_MINUTE,
+        ge=0,
     )
     trigger_rate: int = setting(
         30_000,
@@ -197,8 +203,8 @@ class AccessSettings(SettingsModel):
     )
     refusal_rate: int = setting(
         300,
-        "Maximum requests without a valid sign-in from one address (in IPv6, one network of 64 "
-        "bits); further requests get a 429 instead of the 401. Requests for the public schema of "
+        "Maximum requests without a valid sign-in from one address (in IPv6, one /64 network); "
+        "further requests get a 429 instead of the 401. Requests for the public schema of "
         "workflows have the same limit",
         unit=A_MINUTE,
         ge=0,
@@ -212,8 +218,8 @@ class AccessSettings(SettingsModel):
     )
     webhook_waiters: int = setting(
         32,
-        "Maximum number of webhook requests that wait for a result at once in one web process; "
-        "further requests get the execution's id",
+        "Maximum number of webhook requests that wait for a result at the same time in one web "
+        "process; further requests get the execution's id",
         ge=0,
     )
     live_viewers: int = setting(

@@ -16,8 +16,8 @@ class RetentionSettings(SettingsModel):
 
     event_retention_days: float = setting(
         30,
-        "How long a delivered event, its id, or a resolved refused message is kept; "
-        "undelivered and unresolved ones are always kept",
+        "How long delivered events, with their ids, and resolved refused messages are kept; "
+        "undelivered events and unresolved messages are always kept",
         unit=DAYS,
         ge=0,
     )
@@ -29,8 +29,8 @@ class RetentionSettings(SettingsModel):
     )
     keep_succeeded_days: float = setting(
         30,
-        "How long an execution that succeeded is kept, with its runs. [What is kept in any "
-        "case](../how-to/operations.md#retention)",
+        "How long an execution that succeeded is kept, with its runs. See [when executions are "
+        "kept longer](../how-to/operations.md#retention)",
         unit=DAYS,
         ge=0,
     )
@@ -190,8 +190,9 @@ class SealingSettings(SettingsModel):
 
     key_file: str = setting(
         "",
-        "The file that contains the key. The file is rejected if users other than its owner "
-        "(this user, or root) can read it. `make up` creates `$VALKYR_HOME/installation.key`",
+        "The file that contains the key. The file must belong to the process's user or to root, "
+        "and only its owner may have access (mode `0600`); otherwise, Valkyr rejects the file. "
+        "`make up` creates `$VALKYR_HOME/installation.key`",
         unset="none",
     )
     key: SecretStr = setting(SecretStr(""), "The key itself", unset="none")

@@ -45,23 +45,23 @@ class WorkerSettings(SettingsModel):
     )
     drain_seconds: float = setting(
         20,
-        "Time that running steps have to end after their worker gets SIGTERM; other "
-        "workers then take over the rest at once. Set it ten seconds below the "
-        "supervisor's kill timeout (Kubernetes' default: 30 s). `make up` sets 8",
+        "Time in which a worker's running steps can end after the worker gets SIGTERM. After "
+        "this time, other workers immediately take over the unfinished steps. Set it ten seconds "
+        "below the supervisor's kill timeout (Kubernetes' default: 30 s). `make up` sets 8",
         unit=SECONDS,
         ge=0,
     )
     stall_seconds: float = setting(
         10,
-        "Time after which a watchdog ends a worker's process in which one thread uses a "
-        "processor and no other thread runs; Valkyr counts a crash for the step that stalled "
-        "the process. 0: no watchdog",
+        "Time for which one thread of a worker's process can use a processor while no other "
+        "thread of the process can run. After this time, a watchdog ends the process, and Valkyr "
+        "counts a crash for the step that stalled it. 0: no watchdog",
         unit=SECONDS,
     )
     isolated_steps: int = setting(
         8,
-        "Maximum number of suspect steps that one `threads` worker executes at once, each in its "
-        "own process",
+        "Maximum number of suspect steps that one `threads` worker executes at the same time, "
+        "each in its own process",
         ge=1,
     )
     isolated_memory_mb: int = setting(
@@ -85,7 +85,7 @@ class WorkerSettings(SettingsModel):
     )
     thread_queues: Words = setting(
         (),
-        "Queues, in addition to `io`, that the threads of one process serve. CPU-bound modules "
+        "Queues, in addition to `io`, whose workers use the pool `threads`. CPU-bound modules "
         "cannot use these queues; the default queue of such a module cannot be listed here",
         unset="none",
     )

@@ -34,8 +34,8 @@ class AlertSettings(SettingsModel):
     )
     alert_look_seconds: float = setting(
         15,
-        "Time between checks of the alert rules by a duty of beat, and between each control "
-        "worker's checks that beat is running",
+        "Time between checks of the alert rules by a duty of beat. At the same interval, each "
+        "`control` worker checks that beat is running",
         unit="seconds",
         gt=0,
         le=600,

@@ -29,8 +29,9 @@ class ConnectorSettings(SettingsModel):
         "others are [fsspec's "
         "names](https://filesystem-spec.readthedocs.io/en/latest/api.html"
         "#other-known-implementations). Install their packages yourself. Valkyr does not restrict "
-        "the other stores: `http` can reach any host, and `sftp` any account that the worker can "
-        "use. `file` and chains (`zip::…`) are never opened",
+        "stores other than `local` and `s3`: `http` can reach any host, and `sftp` any account "
+        "that the worker can use. If egress rules or `EGRESS_ALLOW` restrict a step's hosts, the "
+        "step cannot open these other stores. `file` and chains (`zip::…`) are never opened",
         unset="`local,s3`",
     )
     s3_endpoint: str = setting(

@@ -30,14 +30,15 @@ class MfaSettings(SettingsModel):
     )
     mfa_trusted_backends: Annotated[tuple[str, ...], BeforeValidator(_paths)] = setting(
         (SINGLE_SIGN_ON,),
-        "Authentication backends whose sessions need no code, because the backend asks for a "
-        "second factor itself; dotted paths, separated by commas",
+        "Authentication backends whose sessions need no code, because these backends themselves "
+        "ask for a second factor; dotted paths, separated by commas",
         unset="the plugin `sso`",
     )
     recent_sign_in_minutes: float = setting(
         15,
-        "Time after a sign-in in which a user may see secrets, change factors, credentials, "
-        "tokens and roles; then Valkyr asks for the password again. 0: Valkyr never asks",
+        "Time after a sign-in during which a user can see secrets, and change factors, "
+        "credentials, tokens and roles. After this time, these actions require another sign-in. "
+        "0: no limit",
         unit="minutes",
         ge=0,
     )

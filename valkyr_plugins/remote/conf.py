@@ -12,7 +12,7 @@ class RemoteSettings(SettingsModel):
 
     remote_waiters: int = setting(
         32,
-        "Maximum number of remote runners that wait for work at once in one web process; "
+        "Maximum number of remote runners that wait for work at the same time in one web process; "
         "further runners get an immediate response",
         ge=0,
     )

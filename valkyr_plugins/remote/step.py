@@ -34,8 +34,8 @@ class RemoteInputs(ModuleInputs):
     )
     costs: bool = Field(
         False,
-        description="Whether the step costs money or tokens. If so, the step fails when a budget "
-        "is spent.",
+        description="Whether the step costs money or tokens. A step with costs fails before it "
+        "starts if a budget that applies to it is spent.",
     )
 
 
@@ -44,8 +44,8 @@ class RemoteStep(Module[RemoteInputs]):
 
     A remote runner is a program, on any machine, that requests work over HTTP. The workspace's
     egress rules do not apply to the runner, because it connects from its own machine. The step's
-    queue must be one of `VALKYR_REMOTE_QUEUES`; the default queue is `remote`, so name any other
-    queue with `queue` in the task. The runner gets all fields of `with` as inputs.
+    queue must be one of `VALKYR_REMOTE_QUEUES`. The default queue is `remote`; to use another
+    queue, set `queue` in the task. The runner gets all fields of `with` as inputs.
     """
 
     type: ClassVar[str] = "remote.step"

@@ -114,9 +114,9 @@ class SsoSettings(SettingsModel):
     )
     oidc_create_users: Flag = setting(
         True,
-        "Whether new users get an account. If not, only people whom an administrator "
-        "(`manage.py link_sign_in <user name> <subject>`) or `OIDC_LINK_BY_EMAIL` has linked can "
-        "sign in",
+        "Whether new users get an account. If not, an administrator (`manage.py link_sign_in "
+        "<user name> <subject>`) or `OIDC_LINK_BY_EMAIL` must link each new user to an existing "
+        "account",
     )
     oidc_link_by_email: Flag = setting(
         False,
@@ -130,6 +130,7 @@ class SsoSettings(SettingsModel):
     )
     oidc_only: Flag = setting(
         False,
-        "Whether passwords are rejected, in the admin and for tokens; superusers can use "
-        "theirs at the admin's sign-in page with `?password`",
+        "Whether the passwords of all users except superusers are rejected, in the admin and for "
+        "tokens. If so, the admin's sign-in page shows the password form only with `?password` in "
+        "its address",
     )

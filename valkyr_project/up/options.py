@@ -28,7 +28,7 @@ environment:
   VALKYR_ADMIN_USERNAME   the administrator made at the first start (admin)
   VALKYR_ADMIN_PASSWORD   that administrator's password (random)
   RUNNER_CONCURRENCY      processes of the default worker (processors, at most 10)
-  VALKYR_TASK_EVENTS      1: workers always report to Flower, 0: never (while somebody looks)
+  VALKYR_TASK_EVENTS      workers report to Flower: 1 always, 0 never (while a user views it)
 Everything listens on 127.0.0.1 only. Ctrl-C stops what this started, and nothing else.
 """
 
