@@ -83,7 +83,10 @@ TARGETS = (
         "crowd.runner_share", "crowd: CPU of the step worker, share of its cores", 0.70, unit="%"
     ),
     Target(
-        "crowd.memory_growth", "crowd: memory growth of the children in a minute", 0.20, unit="%"
+        "crowd.memory_growth",
+        "crowd: memory growth of the worker's child processes within one minute",
+        0.20,
+        unit="%",
     ),
     Target(
         "backlog.spread", "backlog: largest deviation of a tenth from the mean rate", 0.15, unit="%"
