@@ -141,7 +141,7 @@ class Heart:
             beat.expired = True
             self._end(beat)
         if pool() == "threads" and self.stuck() >= limits.stuck_threads:
-            log.error("%s steps ignore their timeouts; this worker restarts", self.stuck())
+            log.error("%s steps ignore their timeouts; this worker ends", self.stuck())
             os.kill(os.getpid(), signal.SIGTERM)
 
     def _hand_back(self, beats: list[ActiveRun]) -> None:

@@ -25,7 +25,7 @@ environment:
   VALKYR_HOME             data, passwords and logs (.valkyr)
   DATABASE_URL            your own PostgreSQL in place of the embedded one
   REDIS_URL               your own Redis in place of the embedded one
-  VALKYR_ADMIN_USERNAME   the administrator made at the first start (admin)
+  VALKYR_ADMIN_USERNAME   the administrator, created at the first start (admin)
   VALKYR_ADMIN_PASSWORD   that administrator's password (random)
   RUNNER_CONCURRENCY      processes of the default worker (processors, at most 10)
   VALKYR_TASK_EVENTS      workers report to Flower: 1 always, 0 never (while a user views it)
