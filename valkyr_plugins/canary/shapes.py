@@ -24,8 +24,9 @@ class StopRuleBody(Body):
         default=RULE.at_least,
         min_value=1,
         max_value=figures.MOST,
-        help_text="Executions that must end before the limits are compared. Before that, only a "
-        "clear excess stops the canary.",
+        help_text="How many executions of the canary must end before `failureRate` applies, and "
+        "how many of each version must succeed before `slower` applies. Before that, these "
+        "limits stop only a canary that clearly exceeds them. `newGroup` applies from the start.",
     )
     failureRate = serializers.FloatField(
         required=False,
