@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Exists, OuterRef
+
 from dlq.public.models import FailureGroup, GroupVersion
 from executions.public.database import Statements
 from runners.public.costs import spent_by
@@ -73,7 +75,7 @@ def rule_of(canary: Canary) -> StopRule | None:
 def compare(canary: Canary) -> SideBySide:
     """Return the current counts of both versions, and the failure groups of the canary.
 
-    Uses at most five queries, regardless of the number of executions.
+    Uses at most six queries, regardless of the number of executions.
     """
     since = {"workflow": canary.workflow_id, "since": canary.created_at}
     latest = _side("latest_side", since | {"version": canary.latest_id}, None)
@@ -125,19 +127,22 @@ def _side(name: str, params: dict[str, Any], slow: float | None) -> Side:
 
 
 def _groups(canary: Canary) -> list[GroupCounts]:
-    """Return at most 20 failure groups of the canary version.
+    """Return the failure groups of the canary version, at most 20 new ones and 20 of all.
 
-    The groups with the most dead letters of this version come first.
+    In both, the groups with the most dead letters of this version are chosen.
     """
     numbers = {canary.version.number: "canary", canary.latest.number: "latest"}
     rows = GroupVersion.objects.filter(group__workflow_id=canary.workflow_id, count__gt=0)
     mine = rows.filter(number=canary.version.number).order_by("-count", "group_id")
-    ids = list(mine.values_list("group_id", flat=True)[:MOST_GROUPS])
+    others = rows.filter(group=OuterRef("group")).exclude(number=canary.version.number)
+    chosen = (mine, mine.exclude(Exists(others)))
+    ids = {pk for some in chosen for pk in some.values_list("group_id", flat=True)[:MOST_GROUPS]}
     counts: dict[UUID, dict[str, int]] = {pk: {} for pk in ids}
     for pk, number, count in rows.filter(group__in=ids).values_list("group_id", "number", "count"):
         counts[pk][numbers.get(number, "other")] = count
     named = FailureGroup.objects.in_bulk(ids)
-    return [_group(named[pk], found) for pk, found in counts.items() if pk in named]
+    groups = [_group(named[pk], found) for pk, found in counts.items() if pk in named]
+    return sorted(groups, key=lambda group: (-group.canary, group.id))
 
 
 def _group(group: FailureGroup, found: dict[str, int]) -> GroupCounts:

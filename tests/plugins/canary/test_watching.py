@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from dlq.models import FailureGroup, GroupVersion
 from executions.database.clock import database_now
 from executions.errors import WrongState
 from executions.models import Activity, Workflow, WorkflowExecution, Workspace
@@ -46,6 +47,19 @@ def ended(of: Canary, state: str, number: int) -> None:
     )
 
 
+def failing_in(of: Canary, exception: str, counts: dict[int, int]) -> None:
+    """Create a failure group with these counts by the number of the version."""
+    now = database_now()
+    group = FailureGroup.objects.create(
+        workspace_id=of.workspace_id, workflow_id=of.workflow_id, rule=1, place="a",
+        module="flow.noop", exception=exception, first_seen=now, last_seen=now,
+    )  # fmt: skip
+    for number, count in counts.items():
+        GroupVersion.objects.create(
+            group=group, number=number, count=count, first_seen=now, last_seen=now
+        )
+
+
 @pytest.mark.django_db
 def test_a_failing_canary_is_stopped_and_its_figures_are_kept() -> None:
     made = canary()
@@ -63,6 +77,20 @@ def test_a_failing_canary_is_stopped_and_its_figures_are_kept() -> None:
     assert workflow.latest_version_id == made.latest_id
     assert Activity.objects.get(action="canary.stop").actor_name == "canary rule"
     assert watching.lasting([made.pk]) == {made.pk}
+
+
+@pytest.mark.django_db
+def test_a_new_failure_group_stops_a_canary_despite_many_larger_known_groups() -> None:
+    made = canary(rule=StopRule(at_least=20, new_group=3))
+    for number in range(25):
+        failing_in(made, f"known {number}", {made.latest.number: 1, made.version.number: 9})
+    failing_in(made, "new", {made.version.number: 3})
+
+    assert watching.watch() == 1
+
+    made.refresh_from_db()
+    expected = "Dead letters in a failure group that only this version has: 3 (a: new)."
+    assert made.reason == expected
 
 
 @pytest.mark.django_db

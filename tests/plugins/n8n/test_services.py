@@ -144,6 +144,34 @@ def test_a_row_of_a_sheet_is_written_in_the_order_of_its_columns() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("cleared", "cells"),
+    [
+        ({}, ""),
+        ({"keepFirstRow": True}, "%21A2:ZZZ"),
+        ({"clear": "specificRows", "startIndex": 3, "rowsToDelete": 2}, "%213:4"),
+        ({"clear": "specificRows"}, "%211:1"),
+        ({"clear": "specificColumns", "startIndex": "Z", "columnsToDelete": 2}, "%21Z:AA"),
+        ({"clear": "specificRange", "range": "Other!B2:C9"}, "%21B2%3AC9"),
+    ],
+)
+def test_only_the_range_of_the_node_is_cleared(cleared: dict[str, Any], cells: str) -> None:
+    given = {"operation": "clear", "sheetName": LIST, "documentId": "abcdefghijkl", **cleared}
+
+    url = only("googleSheets", given, 4.5)["with"]["url"]
+
+    assert url.endswith(f"/values/%27Orders%27{cells}:clear")
+
+
+def test_a_range_to_clear_that_is_computed_is_left_to_provide() -> None:
+    given = {"operation": "clear", "sheetName": LIST, "documentId": "abcdefghijkl",
+             "clear": "specificRows", "startIndex": "={{ $json.row }}"}  # fmt: skip
+
+    found = chain(node("It", "googleSheets", given, 4.5))
+
+    assert codes(found) == {"unfinished"}
+
+
 def test_a_row_that_is_appended_or_updated_is_found_first() -> None:
     columns = COLUMNS | {"matchingColumns": ["Name"]}
     given = {"operation": "appendOrUpdate", "sheetName": LIST, "columns": columns,

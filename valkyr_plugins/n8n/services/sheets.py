@@ -1,5 +1,7 @@
 """Google Sheets: ranges and rows."""
 
+import re
+from functools import reduce
 from typing import Any
 from urllib.parse import quote
 
@@ -18,6 +20,7 @@ UPSERT = (
     "shown, or the first free row. Two executions at once can choose the same free row."
 )
 ROW_NUMBER = "row_number"
+_COLUMN = re.compile("[A-Za-z]{1,3}")
 
 
 def _title(work: NodeWork) -> Any:
@@ -47,6 +50,40 @@ def _cells(work: NodeWork, cells: str = "") -> str:
     if "{{" in text or work.node.version < 3:
         return segment(work, title) + cells
     return quote(f"'{text}'", safe="") + cells
+
+
+def _cleared(work: NodeWork) -> str:
+    """Return the range to clear: the node's rows, columns or cells, or the whole sheet."""
+    kind = work.word("clear", "wholeSheet")
+    if work.node.version < 3 or (kind == "wholeSheet" and not work.get("keepFirstRow")):
+        return _cells(work)
+    return _cells(work, "%21" + _region(work, kind))
+
+
+def _region(work: NodeWork, kind: str) -> str:
+    first = work.get("startIndex", 1 if kind == "specificRows" else "A")
+    if kind == "wholeSheet":
+        return "A2:ZZZ"
+    if kind == "specificRange":
+        raw = work.get("range", "A:F")
+        return segment(work, raw if is_expression(raw) else str(raw).rpartition("!")[2])
+    count = work.get("rowsToDelete" if kind == "specificRows" else "columnsToDelete", 1)
+    if kind == "specificRows" and isinstance(first, int) and isinstance(count, int):
+        return f"{first}:{first + count - 1}"
+    if kind == "specificColumns" and _COLUMN.fullmatch(str(first)) and isinstance(count, int):
+        return f"{first}:{_column(_number(first) + count - 1)}"
+    return missing(work, "the range to clear, such as A:F")
+
+
+def _number(column: str) -> int:
+    """Return the number of a column: 1 for A, 27 for AA."""
+    return reduce(lambda number, letter: number * 26 + ord(letter) - 64, column.upper(), 0)
+
+
+def _column(number: int) -> str:
+    """Return the letters of a column's number: A for 1, AA for 27."""
+    higher, letter = divmod(number - 1, 26)
+    return (_column(higher) if higher else "") + chr(65 + letter)
 
 
 def _row(work: NodeWork) -> str:
@@ -145,7 +182,9 @@ SHEETS = Service(
             {"values": _values}, parts={"row": _found_row}, within=None, remark=UPSERT,
             first=ServiceCall("GET", f"{_SHEET}/values/{{range}}", parts=_RANGE),
         ),
-        "sheet: clear": ServiceCall("POST", f"{_SHEET}/values/{{range}}:clear", parts=_RANGE),
+        "sheet: clear": ServiceCall(
+            "POST", f"{_SHEET}/values/{{range}}:clear", parts={"range": _cleared}
+        ),
         "sheet: delete": ServiceCall("POST", f"{_SHEET}:batchUpdate", json={"requests": _removed}),
         "sheet: create": ServiceCall(
             "POST", f"{_SHEET}:batchUpdate",
