@@ -237,7 +237,9 @@ class InputsForm(forms.Form):
     input_path = forms.CharField(
         max_length=path_conditions.MAX_PATH,
         label=lazy("Path in the inputs"),
-        help_text=lazy("order.country; lines[].sku for each object of an array."),
+        help_text=lazy(
+            "order.country, or lines[].sku, which matches if any object of the array has the value."
+        ),
     )
     input_op = forms.ChoiceField(
         choices=list(path_conditions.OPERATORS.items()), label=lazy("Comparison")

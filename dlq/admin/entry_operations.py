@@ -167,8 +167,9 @@ SKIP = AdminOperation(
     icon="skip_next",
     done=lazy("skipped"),
     question=lazy(
-        "Skips the step and continues the execution. Steps that depend only on this step are "
-        "skipped too. A join that needs any of several edges continues with the others."
+        "Skips the step and the rest of its task, and continues the execution. A task that follows "
+        "a skipped task is skipped too, unless it has “join: any” (the default) and another edge "
+        "into it is taken."
     ),
     form=RequiredNotesForm,
     danger=True,

@@ -82,7 +82,11 @@ class Skip(Endpoint):
         "skipDeadLetterEntry", TAG, {200: RunShape}, request=SkipBody, errors=[403, 404, 409]
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Mark the step, and the steps that depend only on it, as skipped."""
+        """Skip the step and the rest of its task, and continue the execution.
+
+        A task that follows a skipped task is skipped too, unless it has `join: any` (the default)
+        and another edge into it is taken.
+        """
         run, may = self.perform(SKIP, entries().defer(*LARGE), id, SkipBody)
         return Response(RunShape(run, context={"may": may}).data)
 

@@ -69,8 +69,8 @@ def condition(path: Any, op: Any, value: Any) -> Condition:
     names = path.split(".")
     if len(names) > MAX_DEPTH or not all(name.removesuffix("[]") for name in names):
         raise BadCondition(
-            f"The path {path!r} is not valid: expected at most {MAX_DEPTH} names with dots "
-            "between, such as order.country, or lines[].sku for each object of an array."
+            f"The path {path!r} is not valid: expected at most {MAX_DEPTH} names, separated by "
+            "dots, such as order.country, or lines[].sku to search all objects of an array."
         )
     _check_value(path)
     if op not in OPERATORS:

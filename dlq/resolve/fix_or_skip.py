@@ -63,14 +63,15 @@ def _note(entry: DeadLetterEntry, actor: Actor) -> str:
     return f"Not executed: {actor.name} gave this result (dead letter {entry.pk})."
 
 
-# Skip a dead letter: its execution continues without the step and its followers.
+# Skip a dead letter: its execution continues without the result of the step's task.
 
 
 def skip(entry_id: UUID, *, actor: Actor, reason: str = "") -> Run:
     """Record the dead step as skipped, and continue the execution without its task's outcome.
 
-    The rest of the task, and tasks that depend only on it, do not run. A join that needs any one of
-    several edges continues with the others. Raises NotFound, and WrongState as `requeue` does.
+    The rest of the task does not run. A task that follows a skipped task is skipped too, unless it
+    has `join: any` and another edge into it is taken. Raises NotFound, and WrongState as `requeue`
+    does.
     """
     entry = transitions.find(entry_id)
     transitions.must_be_open(entry, "skipped")

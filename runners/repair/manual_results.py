@@ -195,8 +195,9 @@ def skip(execution: WorkflowExecution, dead_run_id: UUID, *, run_id: UUID, note:
     """Record the next attempt of a dead run's step as skipped.
 
     The step's task ends there, without the later steps of its chain. No edge out of the task is
-    followed, so tasks that depend on it alone are also skipped. The caller holds the execution's
-    lock and plans the execution afterwards. Raises WrongState as `reruns.again` does.
+    taken, so a task that follows is also skipped, unless it has `join: any` and another edge into
+    it is taken. The caller holds the execution's lock and plans the execution afterwards. Raises
+    WrongState as `reruns.again` does.
     """
     dead = newest_dead(execution, dead_run_id)
     _, step = find(compiled(execution.version_id).graph, dead.step_path)
