@@ -41,9 +41,9 @@ class ValidateInputs(ModuleInputs):
     json_schema: dict[str, Any] | bool = Field(
         alias="schema",
         description=(
-            "A JSON Schema, draft 2020-12. References to other documents are not "
-            "downloaded. `format` is checked: date, email and so on; and date-time, uri and others "
-            "if `valkyr[formats]` is installed."
+            "A JSON Schema, draft 2020-12. References to other documents are not downloaded. "
+            "`format` is checked for date, email and some others; if `valkyr[formats]` is "
+            "installed, also for date-time, uri and more."
         ),
         examples=[{"type": "object", "required": ["orderId"]}],
     )

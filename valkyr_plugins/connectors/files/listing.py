@@ -81,8 +81,8 @@ class FileListInputs(StoreInputs):
         None,
         max_length=500,
         description=(
-            "List only paths, relative to the folder, that match: *, ? and [abc] within a name, ** "
-            "across folders. A pattern with '/' or ** also searches subfolders."
+            "List only paths that match this pattern, relative to the folder: *, ? and [abc] match "
+            "within a name, ** across folders. A pattern with '/' or ** also searches subfolders."
         ),
         examples=["*.csv", "**/*.csv"],
     )

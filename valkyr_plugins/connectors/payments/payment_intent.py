@@ -85,7 +85,8 @@ class PaymentIntentInputs(StripeInputs):
     )
     capture_method: Literal["automatic", "automatic_async", "manual"] | None = Field(
         None,
-        description="`manual`: a later step captures the money. By default, Stripe chooses.",
+        description="`manual`: a later step captures the money. By default, Stripe chooses the "
+        "method.",
     )
     description: str | None = Field(
         None,
@@ -138,7 +139,9 @@ class PaymentIntentOutputs(ModuleOutputs):
         )
     )
     amount: int = Field(description="The amount in the currency's smallest unit.")
-    amount_received: int = Field(0, description="The amount collected so far.")
+    amount_received: int = Field(
+        0, description="The amount collected so far, in the currency's smallest unit."
+    )
     currency: str = Field(description="The ISO 4217 code, in lower case.")
     customer: str | None = Field(None, description="The id of the paying customer.")
     payment_method: str | None = Field(None, description="The id of the payment method.")

@@ -37,7 +37,8 @@ class SqlExecuteInputs(ModuleInputs):
 
     statement: str | None = Field(
         None,
-        description="One statement; parameters are :name, not templates. RETURNING returns rows.",
+        description="One statement, with parameters as :name; it cannot contain templates. "
+        "`results` contains the rows of a RETURNING clause.",
         examples=["UPDATE stock SET left_over = left_over - :n WHERE sku = :sku RETURNING sku"],
         min_length=1,
         max_length=MAX_STATEMENT,
@@ -97,8 +98,8 @@ class SqlExecuteOutputs(ModuleOutputs):
     results: list[SqlDone] = Field(description="The results of the statements, in order.")
     repeated: bool = Field(
         description=(
-            "With `once`: whether an earlier attempt made the change; the result is then that "
-            "attempt's."
+            "With `once`: whether an earlier attempt made the change. If so, the step returns the "
+            "result of that attempt."
         )
     )
 
