@@ -54,7 +54,8 @@ class ArchiveZipInputs(StoreInputs):
         max_length=4_096,
         description=(
             "The archive's location: a path below the files folder, or s3://bucket/key. Without "
-            "`to`, the output contains the archive as Base64; an archive over 3 MiB fails the step."
+            "`to`, the output contains the archive as Base64, and an archive over 3 MiB fails the "
+            "step."
         ),
         examples=["archives/{{ input.day }}.zip"],
     )
