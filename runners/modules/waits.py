@@ -289,9 +289,9 @@ class CallbackInputs(ModuleInputs):
 class CallbackOutputs(ModuleOutputs):
     """The payload of the call, if a call arrived in time."""
 
-    payload: Any = Field(None, description="The body of the call; null if no call came in time.")
+    payload: Any = Field(None, description="The body of the call; null if no call arrived in time.")
     received_at: str | None = Field(
-        None, description="When the call arrived; null if no call came in time."
+        None, description="When the call arrived; null if no call arrived in time."
     )
 
 

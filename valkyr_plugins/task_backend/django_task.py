@@ -54,7 +54,7 @@ class DjangoTask(Module[DjangoTaskInputs]):
     An exception in the task fails the step; the error contains the exception's class and traceback.
     If the task fails permanently, you can requeue the dead letter with other `args` and `kwargs`.
     Valkyr's task backend creates the workflows that use this step. The step fails in any other
-    workflow, and if its `path` is not the path of the enqueued task.
+    workflow. It also fails if its `path` is not the path of the enqueued task.
     """
 
     type = "django.task"

@@ -71,8 +71,8 @@ class AgentInputs(ProviderInputs):
     approval_seconds: float | None = Field(
         None,
         gt=0,
-        description="Seconds to wait for a decision; without a decision by then, the tool does "
-        "not run.",
+        description="Seconds to wait for an approver's decision. If no decision is made in time, "
+        "the tool does not run.",
         examples=[86_400],
     )
     on_tool_error: Literal["model", "fail"] = Field(

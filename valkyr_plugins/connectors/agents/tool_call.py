@@ -49,7 +49,8 @@ class Toolset(ModuleInputs):
     """Tools that the workflow lists while it runs, such as an MCP server's tools."""
 
     task: str = Field(
-        description="The task that runs them; it finds the tool in `item.name`.", examples=["shop"]
+        description="The task that runs the tools; it reads the tool's name from `item.name`.",
+        examples=["shop"],
     )
     tools: list[Tool] = Field(
         description="The tools.", examples=["{{ tasks.list.output.tools }}"], max_length=100

@@ -79,11 +79,12 @@ class AgentTurnOutputs(ModuleOutputs):
 class AgentTurn(Module[AgentTurnInputs]):
     """Ends an agent's turn: extends the conversation, and decides whether the agent has finished.
 
-    The agent has finished if the model called no tool and its answer matches `outputSchema`. An
-    answer that does not match is returned to the model, at most twice; a third such answer fails
-    the step. If an unfinished agent reaches `maxTurns` or `maxCost`, the step fails permanently. To
-    let the agent continue, raise the limit in the step's dead letter and requeue it. The module
-    `llm.agent` adds this step to its body. You can also use the step in your own loops.
+    The agent has finished if the model called no tool and its answer matches `outputSchema` (if
+    set). An answer that does not match is returned to the model, at most twice; a third such answer
+    fails the step. If an unfinished agent reaches `maxTurns` or `maxCost`, the step fails
+    permanently. To let the agent continue, raise the limit in the step's dead letter and requeue
+    it. The module `llm.agent` adds this step to its body. You can also use the step in your own
+    loops.
     """
 
     type = "llm.agent_turn"

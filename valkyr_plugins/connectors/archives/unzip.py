@@ -97,9 +97,9 @@ class ArchiveUnzipEntry(ModuleOutputs):
     """A file of the archive."""
 
     name: str = Field(description="Its name in the archive.")
-    bytes: int = Field(description="Its size, unpacked.")
-    path: str | None = Field(description="Where it was written, with `to`.")
-    content: str | None = Field(description="The contents, without `to`.")
+    bytes: int = Field(description="Its unpacked size in bytes.")
+    path: str | None = Field(description="Where it was written; null without `to`.")
+    content: str | None = Field(description="Its contents; null with `to`.")
 
 
 class ArchiveUnzipOutputs(ModuleOutputs):
@@ -113,9 +113,9 @@ class ArchiveUnzip(Module[ArchiveUnzipInputs]):
     """Unpacks a zip archive into a folder, or into the step's output.
 
     All entries are checked, and the selected ones unpacked, before any file is written. Nested
-    archives are not unpacked. The step fails for encrypted entries, links, names that lead out of
-    the target folder or occur twice, and oversized archives. S3 needs a credential of type s3 or
-    aws_sts, except to read public objects.
+    archives are not unpacked. The step fails if the archive contains an encrypted entry, a link, or
+    a name that leads out of the target folder or occurs twice. An archive that exceeds a limit also
+    fails the step. S3 needs a credential of type s3 or aws_sts, except to read public objects.
     """
 
     type = "archive.unzip"

@@ -82,7 +82,7 @@ class Calculated(ModuleInputs):
     function: Function = Field(
         description=(
             "count, distinct (the number of different values), sum, avg, min, max, first, last, "
-            "collect (a list of all)."
+            "collect (a list of all values)."
         )
     )
     field: FieldName | None = Field(

@@ -38,9 +38,10 @@ class CsvForm(ModuleInputs):
         min_length=1,
         max_length=4,
         description=(
-            "The character between two fields. When reading, `auto` tries the comma, semicolon, "
-            "tab and vertical bar on the first 20 lines. Of those that give each line the same "
-            "number of fields, it selects the one with the most fields, otherwise the comma."
+            "The character between two fields. When reading, `auto` tests the comma, semicolon, "
+            "tab and vertical bar on the first 20 lines. It selects the character that splits each "
+            "line into the same number of fields. If several do, it selects the one that yields "
+            "the most fields; if none does, the comma."
         ),
         examples=[";"],
     )

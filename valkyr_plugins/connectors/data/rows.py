@@ -19,7 +19,7 @@ from valkyr_plugins.connectors.data.jmespath_query import compiled
 PATH = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*")
 FIELD_WORDS = (
     "a key (`total`), a dotted path (`customer.country`), a JMESPath expression "
-    '(`items[0].sku`), or a quoted key that is not a word (`"Order total"`)'
+    '(`items[0].sku`), or a key that is not a word, in quotes (`"Order total"`)'
 )
 
 Getter = Callable[[Any], Any]

@@ -42,8 +42,8 @@ class ValidateInputs(ModuleInputs):
         alias="schema",
         description=(
             "A JSON Schema, draft 2020-12. References to other documents are not downloaded. "
-            "`format` is checked for date, email and some others; if `valkyr[formats]` is "
-            "installed, also for date-time, uri and more."
+            "The keyword `format` is enforced for date, email and some other formats. If "
+            "`valkyr[formats]` is installed, it is also enforced for date-time, uri and more."
         ),
         examples=[{"type": "object", "required": ["orderId"]}],
     )

@@ -49,8 +49,8 @@ class XmlParseInputs(ModuleInputs):
         None,
         description=(
             "Short names for namespaces, by URI. A short name becomes the prefix of the names in "
-            "its namespace; an empty short name removes their prefix. In other namespaces, the "
-            "prefix is the URI. By default, names stay as written."
+            "its namespace (`atom:title`); an empty short name removes their prefix. Names in "
+            "other namespaces get the URI as their prefix. By default, names stay as written."
         ),
         examples=[{"http://www.w3.org/2005/Atom": ""}],
     )

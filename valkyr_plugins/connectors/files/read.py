@@ -56,7 +56,7 @@ class FileReadInputs(StoreInputs):
         None,
         ge=1,
         le=MOST_STORED,
-        description="Number of bytes to read (default: to the end). To read more than 64 MiB, set "
+        description="Number of bytes to read (default: to the end). A length over 64 MiB needs "
         "`store`.",
     )
     store: bool = Field(
@@ -84,7 +84,8 @@ class FileReadOutputs(ModuleOutputs):
 
     path: str = Field(description="The path that was read.")
     content: str | StoredContent = Field(
-        description="The file or the range, as text or Base64; with `store`, a reference to it."
+        description="The file or the range, as text or Base64; with `store`, a reference to "
+        "stored content."
     )
     bytes: int = Field(description="Number of bytes read.")
     size: int = Field(description="The size of the whole file in bytes.")

@@ -195,7 +195,7 @@ class SavedFile(ModuleOutputs):
     """A body that was written to a file."""
 
     path: str = Field(description="Below the files folder.")
-    bytes: int = Field(description="The file's size.")
+    bytes: int = Field(description="The file's size in bytes.")
     sha256: str = Field(description="Its SHA-256, in hexadecimal.")
 
 
@@ -220,11 +220,11 @@ class HttpRequest(Module[HttpRequestInputs]):
     """Sends an HTTP request and returns the response.
 
     A status of 400 or more fails the step, unless `acceptStatus` lists it. After a failure with
-    408, 425, 429 or 5xx, the step is retried. If the response's Retry-After requests a longer
-    delay, that delay applies, up to one day. After a crash, a request may be sent twice; POST, PUT,
-    PATCH and DELETE then repeat the Idempotency-Key. A credential of type bearer or basic becomes
-    the Authorization header, which is not sent to another origin after a redirect. Private and
-    special addresses are rejected unless an administrator allows their range.
+    408, 425, 429 or 5xx, the step is retried. If the response's Retry-After requests a longer delay
+    than the retry policy, that delay applies, up to one day. After a crash, a request may be sent
+    twice; POST, PUT, PATCH and DELETE then repeat the Idempotency-Key. A credential of type bearer
+    or basic becomes the Authorization header, which is not sent to another origin after a redirect.
+    Private and special addresses are rejected unless an administrator allows their range.
     """
 
     type = "http.request"

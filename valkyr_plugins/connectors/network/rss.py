@@ -88,8 +88,8 @@ class RssRead(Module[RssReadInputs]):
 
     With the `etag` or `modified` of the last read, the server need not send an unchanged feed
     again. HTML in the entries is sanitised: scripts, style sheets, frames and event handlers are
-    removed; forms, images and harmless inline styles remain. External DTDs are never fetched, and
-    XML entities are expanded only up to the parser's limit.
+    removed; forms, images and harmless inline styles remain. External DTDs and external entities
+    are never fetched. Other XML entities are expanded only up to the parser's limit.
     """
 
     type = "rss.read"

@@ -159,12 +159,12 @@ class PaymentIntentOutputs(ModuleOutputs):
 class PaymentIntent(StripeModule[PaymentIntentInputs]):
     """Creates, confirms, captures, cancels or reads a payment at Stripe.
 
-    Each attempt sends the same idempotency key, which Stripe keeps for at least 24 hours, so Stripe
-    makes only one payment. If the customer must authenticate the payment, the step succeeds with
-    the status `requires_action`; use an event or a webhook to continue. With `offSession`, Stripe
-    declines such a payment instead. A declined card fails the step permanently or, with
-    `onDecline: branch`, leads to the outcome `declined`. Stripe's client secret is not part of the
-    output; your own server can fetch it with the payment's ID.
+    Each attempt sends the same idempotency key. Stripe keeps the key for at least 24 hours, so
+    repeated attempts within that time make only one payment. If the customer must authenticate the
+    payment, the step succeeds with the status `requires_action`; use an event or a webhook to
+    continue. With `offSession`, Stripe declines such a payment instead. A declined card fails the
+    step permanently or, with `onDecline: branch`, leads to the outcome `declined`. Stripe's client
+    secret is not part of the output; your own server can fetch it with the payment's ID.
     """
 
     type = "stripe.payment_intent"

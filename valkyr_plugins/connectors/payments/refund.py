@@ -65,9 +65,9 @@ class RefundOutputs(ModuleOutputs):
 class Refund(StripeModule[RefundInputs]):
     """Refunds a payment at Stripe, in full or in part.
 
-    Each attempt sends the same idempotency key, which Stripe keeps for at least 24 hours, so Stripe
-    refunds the money only once. If the amount exceeds the unrefunded part of the payment, Stripe
-    rejects the refund, and the step fails permanently.
+    Each attempt sends the same idempotency key. Stripe keeps the key for at least 24 hours, so
+    repeated attempts within that time refund the money only once. If the amount exceeds the
+    unrefunded part of the payment, Stripe rejects the refund, and the step fails permanently.
     """
 
     type = "stripe.refund"

@@ -27,7 +27,8 @@ class SqlStatement(ModuleInputs):
     )
     params: Params = Field(
         default_factory=dict,
-        description="The parameters' values; a list runs the statement once for each.",
+        description="The parameters' values. With a list of objects, the statement runs once for "
+        "each object.",
         examples=[{"id": "{{ input.id }}"}],
     )
 
@@ -86,9 +87,12 @@ class SqlDone(ModuleOutputs):
     """The result of one statement."""
 
     row_count: int | None = Field(
-        description="How many rows it touched; null for one such as CREATE TABLE."
+        description="How many rows the statement affected; null for a statement such as CREATE "
+        "TABLE."
     )
-    rows: list[dict[str, Any]] = Field(description="The rows of RETURNING, as from sql.query.")
+    rows: list[dict[str, Any]] = Field(
+        description="The rows of a RETURNING clause, as in sql.query."
+    )
 
 
 class SqlExecuteOutputs(ModuleOutputs):
