@@ -43,7 +43,7 @@ class ValidateInputs(ModuleInputs):
         description=(
             "A JSON Schema, draft 2020-12. References to other documents are not downloaded. "
             "The keyword `format` is enforced for date, email and some other formats. If "
-            "`valkyr[formats]` is installed, it is also enforced for date-time, uri and more."
+            "`valkyr[formats]` is installed, more formats are enforced, such as date-time and uri."
         ),
         examples=[{"type": "object", "required": ["orderId"]}],
     )
