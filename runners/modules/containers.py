@@ -151,7 +151,8 @@ class MapInputs(ModuleInputs):
         100,
         ge=1,
         le=MAX_CONCURRENCY,
-        description="Maximum number of bodies that run at once. This input cannot be a template.",
+        description="Maximum number of bodies that run in parallel. This input cannot be a "
+        "template.",
         examples=[10],
     )
     on_item_error: Literal["fail", "continue"] = Field(
@@ -243,7 +244,7 @@ class SubworkflowInputs(ModuleInputs):
         ge=1,
         le=MAX_VERSION,
         description="A published version; by default the latest, or the canary version for its "
-        "share.",
+        "share of the executions.",
         examples=[3],
     )
     wait: bool = Field(
@@ -264,11 +265,11 @@ class Subworkflow(WaitingModule):
     """Runs another workflow of the workspace as a child execution; by default, waits for its end.
 
     A child inherits its parent's priority and kind of trigger. It starts immediately, without a
-    slot or a concurrency key. If the child fails, is cancelled or times out, a waiting step fails
-    permanently and can take its `error` edge. If the parent is cancelled or times out, its children
-    are cancelled; a pause of the parent does not affect them. If you requeue the child's dead
-    letter, the child continues, but its parent does not. If you requeue the parent's step, it
-    starts a new child. Calls can be nested 16 levels deep.
+    slot or a concurrency key. If the child fails, is cancelled or times out, the step that waits
+    for it fails permanently and can take its `error` edge. If the parent is cancelled or times out,
+    its children are cancelled; a pause of the parent does not affect them. If you requeue the
+    child's dead letter, the child continues, but its parent does not. If you requeue the parent's
+    step, it starts a new child. Calls can be nested 16 levels deep.
     """
 
     type = "flow.subworkflow"

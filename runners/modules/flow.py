@@ -48,7 +48,7 @@ class IfInputs(ModuleInputs):
         description=(
             "The value that decides the outcome. The values false, null, 0, an empty list or "
             "object, and the texts '', 'false', '0', 'no', 'off', 'null' and 'none' (also in upper "
-            "case, or with spaces around them) are false. All other values are true."
+            "case, or with spaces around them) count as false. All other values count as true."
         ),
         examples=["{{ tasks.fetch.output.body.total > 1000 }}"],
     )
@@ -210,7 +210,7 @@ class SetVariablesInputs(ModuleInputs):
     """The variables to set."""
 
     values: dict[str, PassedOn] = Field(
-        description="The new values, by the names of declared variables.",
+        description="The new values of declared variables, by name.",
         examples=[{"carrier": "{{ tasks.quote.output.body.carrier }}"}],
     )
 
@@ -264,8 +264,8 @@ class PinnedInputs(ModuleInputs):
         SUCCESS,
         min_length=1,
         max_length=MAX_OUTCOME_LENGTH,
-        description="The outcome; with `error`, the step fails permanently, and an `error` edge is "
-        "taken.",
+        description="The outcome; with `error`, the step fails permanently and can take its "
+        "`error` edge.",
         examples=["true"],
     )
     outcomes: list[str] = Field(

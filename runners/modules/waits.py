@@ -289,9 +289,9 @@ class CallbackInputs(ModuleInputs):
 class CallbackOutputs(ModuleOutputs):
     """The payload of the call, if a call arrived in time."""
 
-    payload: Any = Field(None, description="The body of the call; null if none arrived in time.")
+    payload: Any = Field(None, description="The body of the call; null if no call arrived in time.")
     received_at: str | None = Field(
-        None, description="When the call arrived; null if none arrived in time."
+        None, description="When the call arrived; null if no call arrived in time."
     )
 
 
@@ -299,9 +299,9 @@ class CallbackModule(WaitingModule):
     """Waits until another system calls the step's one-time address.
 
     Steps of the same workflow or body, and of bodies nested in it, read the address as
-    `tasks.<id>.callbackUrl`, where `<id>` is the callback's task. They can read it before the wait
-    begins. In a body, each iteration has its own address. Valkyr stores a call that arrives before
-    the step waits.
+    `tasks.<id>.callbackUrl`, where `<id>` is the id of the callback's task. They can read it before
+    the wait begins. In a body, each iteration has its own address. Valkyr stores a call that
+    arrives before the step waits.
     """
 
     type = "flow.callback"

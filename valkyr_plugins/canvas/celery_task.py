@@ -76,9 +76,9 @@ class CeleryTask(Module[CeleryTaskInputs]):
 
     The task needs no changes: `self.request`, `self.retry`, `autoretry_for`, `max_retries`, the
     task's hooks and Celery's signals work as usual. Each retry is an attempt of the step, so the
-    step's `retry` must allow as many attempts. If the task fails permanently, you can requeue the
-    dead letter with other `args` and `kwargs`. Steps that users write can run only the tasks in the
-    setting `CELERY_TASKS`.
+    step's `retry` must allow as many attempts as the task needs. If the task fails permanently, you
+    can requeue the dead letter with other `args` and `kwargs`. Steps that users write can run only
+    the tasks in the setting `CELERY_TASKS`.
     """
 
     type = "celery.task"

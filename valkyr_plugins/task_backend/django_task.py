@@ -53,8 +53,8 @@ class DjangoTask(Module[DjangoTaskInputs]):
 
     An exception in the task fails the step; the error contains the exception's class and traceback.
     If the task fails permanently, you can requeue the dead letter with other `args` and `kwargs`.
-    Valkyr's task backend creates the workflows that use this step. In a workflow that a user wrote,
-    or with another `path`, the step fails.
+    Valkyr's task backend creates the workflows that use this step. The step fails in any other
+    workflow. It also fails if its `path` is not the path of the enqueued task.
     """
 
     type = "django.task"

@@ -71,7 +71,8 @@ class AgentInputs(ProviderInputs):
     approval_seconds: float | None = Field(
         None,
         gt=0,
-        description="Seconds until an approval expires; the tool then does not run.",
+        description="Seconds to wait for an approver's decision. If no decision is made in time, "
+        "the tool does not run.",
         examples=[86_400],
     )
     on_tool_error: Literal["model", "fail"] = Field(
@@ -84,7 +85,7 @@ class AgentInputs(ProviderInputs):
     )
     output_schema: dict[str, Any] | None = Field(
         None,
-        description="A JSON Schema for the last answer, which becomes `output`.",
+        description="A JSON Schema for the last answer. The answer becomes `output`.",
         examples=[{"type": "object", "properties": {"refunded": {"type": "boolean"}}}],
     )
     max_turns: int = Field(
@@ -101,13 +102,16 @@ class AgentInputs(ProviderInputs):
         examples=[0.5],
     )
     max_result_characters: int = Field(
-        MAX_RESULT, ge=100, le=1_000_000, description="A longer tool result is cut off."
+        MAX_RESULT,
+        ge=100,
+        le=1_000_000,
+        description="A tool result with more characters than this is cut off.",
     )
     max_concurrency: int = Field(
         4,
         ge=1,
         le=100,
-        description="The maximum number of an answer's tool calls that run at once.",
+        description="How many tool calls of one answer can run at the same time.",
     )
     temperature: float | None = Field(
         None, ge=0, le=2, description="The sampling temperature; by default the model's."
@@ -145,13 +149,14 @@ class LlmAgent(ExpandingContainer):
     """Lets a language model work with tools until it has an answer.
 
     Each task of the body is a tool: a module, a chain of modules, a sub-workflow, or `mcp.call` for
-    the tools of an MCP server. A tool reads the model's arguments from `item.arguments`. Publishing
-    adds the loop around the tools. In the loop, an `llm.chat` step calls the model, the requested
-    tools run, and their results go back to the model. Each answer and each tool call has its own
-    runs, with retries, budgets and circuits. A failed answer becomes a dead letter; a failed tool
-    does only with `onToolError: fail`. After a crash, the agent continues from the last recorded
-    run, and does not request a recorded answer again. The task's `credential`, `retry`,
-    `timeoutSeconds`, `circuitWaitSeconds` and `queue` apply to the steps that call the model.
+    the tools of an MCP server. A tool reads the model's arguments from `item.arguments`. When you
+    publish the workflow, Valkyr adds the loop around the tools. In the loop, an `llm.chat` step
+    calls the model, the requested tools run, and their results go back to the model. Each answer
+    and each tool call has its own runs, with retries, budgets and circuits. A failed answer becomes
+    a dead letter; a failed tool call becomes one only with `onToolError: fail`. After a crash, the
+    agent continues from the last recorded run, and does not request a recorded answer again. The
+    task's `credential`, `retry`, `timeoutSeconds`, `circuitWaitSeconds` and `queue` apply to the
+    steps that call the model.
     """
 
     type = "llm.agent"

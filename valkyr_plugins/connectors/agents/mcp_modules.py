@@ -29,7 +29,7 @@ class McpInputs(AddressedInputs):
         4 * MEBIBYTE,
         ge=1,
         le=16 * MEBIBYTE,
-        description="A longer response from the server fails the step.",
+        description="A response with more bytes than this fails the step.",
     )
 
 
@@ -57,7 +57,7 @@ class McpCallOutputs(ModuleOutputs):
     """The tool's result."""
 
     text: str = Field(description="The texts of the result, joined by line breaks.")
-    structured: Any = Field(description="The structured result, or null if the tool has none.")
+    structured: Any = Field(description="The structured result; null if the tool returned none.")
     content: list[Any] = Field(description="All parts of the result, as the server sent them.")
     is_error: bool = Field(description="Whether the tool reports an error.")
 
@@ -145,9 +145,10 @@ class McpToolsOutputs(ModuleOutputs):
 class McpTools(McpModule[McpToolsInputs]):
     """Lists the tools of an MCP server, in the form that `llm.agent` and `llm.chat` accept.
 
-    The server, credentials, limits and retries are as in `mcp.call`. More than 100 tools fail the
-    step; in `only`, name the tools that you need. A tool's name can have at most 64 letters,
-    digits, `_` and `-`; other names fail the step, unless `only` omits the tool.
+    The server, credentials, limits and retries are as in `mcp.call`. If the server has more than
+    100 tools, the step fails unless you list the tools that you need in `only`. A tool's name must
+    have 1 to 64 characters: letters, digits, `_` and `-`. A tool with an invalid name fails the
+    step, unless `only` omits the tool.
     """
 
     type = "mcp.tools"

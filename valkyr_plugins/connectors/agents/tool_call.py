@@ -49,7 +49,8 @@ class Toolset(ModuleInputs):
     """Tools that the workflow lists while it runs, such as an MCP server's tools."""
 
     task: str = Field(
-        description="The task that runs them; it finds the tool in `item.name`.", examples=["shop"]
+        description="The task that runs the tools; it reads the tool's name from `item.name`.",
+        examples=["shop"],
     )
     tools: list[Tool] = Field(
         description="The tools.", examples=["{{ tasks.list.output.tools }}"], max_length=100
@@ -76,8 +77,8 @@ class ToolCallInputs(ModuleInputs):
 class ToolCallOutputs(ModuleOutputs):
     """The checked call, and its error for the model, if any."""
 
-    name: str = Field(description="The tool.")
-    arguments: Any = Field(description="The arguments.")
+    name: str = Field(description="The tool's name.")
+    arguments: Any = Field(description="The call's arguments.")
     error: str = Field(
         description="The mistake in the call, described for the model; empty if there is none."
     )
@@ -88,9 +89,9 @@ class ToolCallCheck(Module[ToolCallInputs]):
     """Checks a model's tool call and chooses the task that runs the tool.
 
     The outcome is that task's id, or `invalid` if there is no such tool, or if the arguments are
-    not JSON or do not fit the tool's schema. If the call is invalid, `error` describes the mistake
-    for the model. The module `llm.agent` adds this step to its body. You can also use the step in
-    your own loops.
+    not JSON or do not match the tool's schema. If the call is invalid, `error` describes the
+    mistake for the model. The module `llm.agent` adds this step to its body. You can also use the
+    step in your own loops.
     """
 
     type = "llm.tool_call"
@@ -183,10 +184,14 @@ class ToolResultInputs(ModuleInputs):
         examples=[{"find_order": {"outcome": "success", "output": {"total": 12}}}],
     )
     approvals: dict[str, EndedTool] = Field(
-        default_factory=dict, description="The result of each tool's approval, by the task's id."
+        default_factory=dict,
+        description="The result of each tool's approval, by the id of the tool's task.",
     )
     max_characters: int = Field(
-        MAX_RESULT, ge=100, le=1_000_000, description="A longer result is cut off."
+        MAX_RESULT,
+        ge=100,
+        le=1_000_000,
+        description="A result with more characters than this is cut off.",
     )
 
 

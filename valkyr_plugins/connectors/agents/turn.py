@@ -48,7 +48,7 @@ class AgentTurnInputs(ModuleInputs):
         None, gt=0, description="The maximum cost of all turns, by the price list."
     )
     output_schema: dict[str, Any] | None = Field(
-        None, description="The JSON Schema that the last answer must fit."
+        None, description="The JSON Schema that the last answer must match."
     )
 
 
@@ -61,10 +61,14 @@ class AgentTurnOutputs(ModuleOutputs):
     messages: list[Any] = Field(description="The conversation after the prompt.")
     turns: int = Field(description="The number of answers that the model has given so far.")
     tool_calls: int = Field(description="The number of tool calls so far.")
-    corrections: int = Field(description="The number of answers that did not fit `outputSchema`.")
-    max_turns: int = Field(description="The limit on turns; a raised limit applies to later turns.")
+    corrections: int = Field(description="The number of answers that did not match `outputSchema`.")
+    max_turns: int = Field(
+        description="The limit on turns. If you raised it in a dead letter, the raised limit also "
+        "applies to later turns."
+    )
     max_cost: float | None = Field(
-        description="The limit on costs; a raised limit applies to later turns."
+        description="The limit on costs. If you raised it in a dead letter, the raised limit also "
+        "applies to later turns."
     )
     usage: UsedTokens = Field(description="The tokens of all turns.")
     cost: float | None = Field(
@@ -73,13 +77,14 @@ class AgentTurnOutputs(ModuleOutputs):
 
 
 class AgentTurn(Module[AgentTurnInputs]):
-    """Ends an agent's turn: adds the turn's messages, and decides whether the agent has finished.
+    """Ends an agent's turn: extends the conversation, and decides whether the agent has finished.
 
-    The agent has finished if the model called no tool and its answer fits `outputSchema`. An answer
-    that does not fit is returned to the model, at most twice. If an unfinished agent reaches
-    `maxTurns` or `maxCost`, the step fails permanently; to let the agent continue, raise the limit
-    in the step's dead letter. The module `llm.agent` adds this step to its body. You can also use
-    the step in your own loops.
+    The agent has finished if the model called no tool and its answer matches `outputSchema` (if
+    set). An answer that does not match is returned to the model, at most twice; a third such answer
+    fails the step. If an unfinished agent reaches `maxTurns` or `maxCost`, the step fails
+    permanently. To let the agent continue, raise the limit in the step's dead letter and requeue
+    it. The module `llm.agent` adds this step to its body. You can also use the step in your own
+    loops.
     """
 
     type = "llm.agent_turn"

@@ -151,7 +151,7 @@ class ChatOutputs(ModuleOutputs):
     )
     tool_calls: list[AskedTool] = Field(description="The tool calls that the model requests.")
     model: str = Field(description="The name of the model, as the provider returns it.")
-    id: str = Field(description="The answer's id at its provider.")
+    id: str = Field(description="The provider's id for the answer.")
     usage: UsedTokens = Field(description="The tokens used.")
 
 

@@ -64,20 +64,20 @@ class ExtractInputs(AskedInputs):
 class ExtractOutputs(ModuleOutputs):
     """The extracted data."""
 
-    data: Any = Field(description="The data, which fits the schema.")
+    data: Any = Field(description="The data, which matches the schema.")
     repaired: bool = Field(
         description="Whether the first answer had errors that the model had to correct."
     )
     model: str = Field(description="The name of the model, as the provider returns it.")
-    id: str = Field(description="The answer's id at its provider.")
+    id: str = Field(description="The provider's id for the answer.")
     usage: UsedTokens = Field(description="The tokens used, for both requests if there were two.")
 
 
 class LlmExtract(LlmModule[ExtractInputs]):
-    """Asks a language model for data that fits a JSON Schema.
+    """Asks a language model for data that matches a JSON Schema.
 
     The prompt always contains the schema. Providers that accept a schema also get it as the
-    response format. If the answer does not fit, the model gets it back once, with a list of the
+    response format. If the answer does not match, the model gets it back once, with a list of the
     errors. If the next answer has errors too, the step fails permanently and lists the errors. The
     provider charges for both requests. Endpoints, credentials, progress, costs and retries are as
     in `llm.chat`.

@@ -52,8 +52,8 @@ class ProviderInputs(ModuleInputs):
         gt=0,
         description=(
             "Maximum duration of one request and its answer, in seconds; at most the step's "
-            "timeout. The default is the circuit rule's timeout or, without one, by model: "
-            "deepseek-r1 and deepseek-reasoner 300, glm 180, others 120."
+            "timeout. The default is the circuit rule's timeout. Without one, the default depends "
+            "on the model: 300 for deepseek-r1 and deepseek-reasoner, 180 for glm, 120 for others."
         ),
         examples=[60],
     )

@@ -220,12 +220,12 @@ class QualityAssess(Module[AssessInputs]):
 
     By default, score = 0.3 completeness + 0.3 coherence + 0.2 relevance + 0.2 length; each is from
     0 to 1. Completeness: min(1, words ÷ 100). Coherence: 0.5 for two or more paragraphs (0.25 for
-    one), plus half the share of structured paragraphs (a heading, a list or sentences that end
-    properly). Relevance: the share of the keywords that occur as whole words; 1 without keywords.
-    Length: min(words, target) ÷ max(words, target); 1 without a target. In Chinese and Japanese,
-    each character counts as a word. By default, the outcome is `true` for a score of 0.6 or more.
-    An execution's metrics summarise its assessments: their number, their mean score and the share
-    that passed.
+    one), plus half the share of structured paragraphs, which begin with a heading, contain a list,
+    or end like a sentence. Relevance: the share of the keywords that occur as whole words; 1
+    without keywords. Length: min(words, target) ÷ max(words, target); 1 without a target. In
+    Chinese and Japanese, each character counts as a word. By default, the outcome is `true` for a
+    score of 0.6 or more. An execution's metrics summarise its assessments: their number, their mean
+    score and the share that passed.
 
     The score says whether a text has the form of a good text, not whether it is true.
     """

@@ -39,20 +39,23 @@ class ArchiveUnzipInputs(StoreInputs):
         None,
         max_length=4_096,
         description=(
-            "The folder for the files, below the files folder or s3://bucket/folder; existing "
-            "files are overwritten. Without `to`, the output contains the files (at most 3 MiB)."
+            "The folder for the files: a path below the files folder, or s3://bucket/folder. "
+            "Existing files are overwritten. Without `to`, the output contains the files (at most "
+            "3 MiB in total)."
         ),
         examples=["orders/{{ input.day }}"],
     )
     pattern: str | None = Field(
         None,
         max_length=500,
-        description="Unpack only files whose names match: *, ? and [abc] within a name, ** across "
-        "folders.",
+        description="Unpack only files whose names match this pattern: *, ? and [abc] match within "
+        "a name, ** across folders.",
         examples=["**/*.csv"],
     )
     encoding: Encoding = Field("text", description="The encoding of the contents in the output.")
-    charset: Charset = Field("utf-8", description="The charset of contents that are text.")
+    charset: Charset = Field(
+        "utf-8", description="The charset of the contents, if `encoding` is text."
+    )
     name_charset: Charset | None = Field(
         None,
         description="The charset of file names, unless the archive states it; by default cp437.",
@@ -65,14 +68,15 @@ class ArchiveUnzipInputs(StoreInputs):
         MAX_BYTES,
         ge=1,
         le=MAX_BYTES,
-        description="If all files of the archive, unpacked, have more bytes than this, the step "
-        "fails.",
+        description="If the archive's files have more than this number of bytes in total when "
+        "unpacked, the step fails.",
     )
     max_ratio: int = Field(
         200,
         ge=1,
         le=1_100,
-        description="An entry over 1 MiB with a higher compression ratio than this fails the step.",
+        description="If an entry that unpacks to more than 1 MiB has a higher compression ratio "
+        "than this, the step fails.",
     )
 
     @field_validator("pattern")
@@ -93,9 +97,9 @@ class ArchiveUnzipEntry(ModuleOutputs):
     """A file of the archive."""
 
     name: str = Field(description="Its name in the archive.")
-    bytes: int = Field(description="Its size, unpacked.")
-    path: str | None = Field(description="Where it was written, with `to`.")
-    content: str | None = Field(description="The contents, without `to`.")
+    bytes: int = Field(description="Its unpacked size in bytes.")
+    path: str | None = Field(description="Where it was written; null without `to`.")
+    content: str | None = Field(description="Its contents; null with `to`.")
 
 
 class ArchiveUnzipOutputs(ModuleOutputs):
@@ -109,9 +113,9 @@ class ArchiveUnzip(Module[ArchiveUnzipInputs]):
     """Unpacks a zip archive into a folder, or into the step's output.
 
     All entries are checked, and the selected ones unpacked, before any file is written. Nested
-    archives are not unpacked. Encrypted entries, links, names that lead outside or occur twice, and
-    oversized archives are rejected. S3 needs a credential of type s3 or aws_sts, except to read
-    public objects.
+    archives are not unpacked. The step fails if the archive contains an encrypted entry, a link, or
+    a name that leads out of the target folder or occurs twice. An archive that exceeds a limit also
+    fails the step. S3 needs a credential of type s3 or aws_sts, except to read public objects.
     """
 
     type = "archive.unzip"

@@ -41,7 +41,11 @@ class ArchiveZipInputs(StoreInputs):
         description="Additional files: their names inside the archive, and their contents.",
         examples=[{"note.txt": "{{ input.note }}"}],
     )
-    encoding: Encoding = Field("text", description="How `contents` is encoded: text is UTF-8.")
+    encoding: Encoding = Field(
+        "text",
+        description="The encoding of `contents`. text: packed as UTF-8. base64: decoded, then "
+        "packed.",
+    )
     folders: bool = Field(
         True, description="Whether names in the archive include the files' folders."
     )
@@ -49,8 +53,9 @@ class ArchiveZipInputs(StoreInputs):
         None,
         max_length=4_096,
         description=(
-            "The archive's path, below the files folder or s3://bucket/key. Without `to`, the "
-            "output contains the archive as Base64, if it is small (at most 3 MiB)."
+            "The archive's location: a path below the files folder, or s3://bucket/key. Without "
+            "`to`, the output contains the archive as Base64, and an archive over 3 MiB fails the "
+            "step."
         ),
         examples=["archives/{{ input.day }}.zip"],
     )
@@ -58,7 +63,7 @@ class ArchiveZipInputs(StoreInputs):
         MAX_BYTES,
         ge=1,
         le=MAX_BYTES,
-        description="If there are more bytes than this to pack, the step fails.",
+        description="If the files to pack have more bytes than this in total, the step fails.",
     )
 
     @model_validator(mode="after")
@@ -75,7 +80,7 @@ class ArchiveZipOutputs(ModuleOutputs):
     content: str | None = Field(
         description="The archive as Base64, if it was not written to a file."
     )
-    bytes: int = Field(description="The archive's size.")
+    bytes: int = Field(description="The archive's size in bytes.")
     names: list[str] = Field(description="The names inside the archive, in order.")
 
 

@@ -29,7 +29,10 @@ class CodeInputs(ModuleInputs):
         examples=[{"prices": "{{ input.prices }}"}],
     )
     seconds: float = Field(
-        10, ge=0.1, le=300, description="Timeout in seconds, including the start-up (under 0.1 s)."
+        10,
+        ge=0.1,
+        le=300,
+        description="Timeout in seconds. It includes the start-up, which takes under 0.1 s.",
     )
 
 

@@ -79,9 +79,9 @@ class JavascriptCode(Module[JavascriptCodeInputs]):
 
     The function can use JavaScript's built-in objects, and `console` to write to the run's log. It
     has no access to files, the network or modules. QuickJS runs the function in a separate process,
-    in the sandbox of `python.code`. The function's time, memory, recursion, output and result are
-    limited, and each run begins with new objects. The time zone is UTC. An exception fails the step
-    permanently; for an `Error`, the message names the line.
+    in the same kind of sandbox as `python.code`. The function's time, memory, recursion, `console`
+    output and result are limited. No objects are kept from one run to the next. The time zone is
+    UTC. An exception fails the step permanently; for an `Error`, the message names the line.
 
     The module is disabled unless an administrator sets `VALKYR_JAVASCRIPT_CODE`. It accepts no
     secrets, because code could return them in a form that Valkyr does not recognise.

@@ -61,8 +61,8 @@ class PythonCode(Module[PythonCodeInputs]):
     The function runs in its own process, with an empty environment and no network. Its file system
     contains only Python, system libraries, time-zone data, and an empty `/tmp` of 16 MiB in memory.
     The function cannot read the worker's files or keys, and cannot start processes or threads. Its
-    time, memory, open files, printed output and result are limited. Printed output becomes the
-    run's log. An exception in the code fails the step permanently; the error names the line.
+    time, memory, open files, printed output and result are limited. Printed output is written to
+    the run's log. An exception in the code fails the step permanently; the error names the line.
 
     The module is disabled unless an administrator sets `VALKYR_PYTHON_CODE`. It accepts no secrets,
     because code could return them in a form that Valkyr does not recognise.

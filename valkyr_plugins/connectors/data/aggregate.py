@@ -82,7 +82,7 @@ class Calculated(ModuleInputs):
     function: Function = Field(
         description=(
             "count, distinct (the number of different values), sum, avg, min, max, first, last, "
-            "collect (a list of all)."
+            "collect (a list of all values)."
         )
     )
     field: FieldName | None = Field(
@@ -152,13 +152,13 @@ class AggregateOutputs(ModuleOutputs):
 
 
 class Aggregate(PureModule):
-    """Groups rows by fields and computes counts, sums, averages, extremes and lists.
+    """Groups rows by fields and computes counts, sums, averages, minimums, maximums and lists.
 
-    In sums and averages, numeric texts (as in CSV files) count as numbers; other values, except
-    null and empty text, fail the step. Extremes compare numbers if all values are numeric,
-    otherwise texts; a JSON number among texts fails the step. Sums are calculated with 60
-    significant digits; a result with decimals is returned with about 16. To combine the results of
-    batches, add up their sums and counts with `sum`.
+    Sums and averages accept numbers and numeric texts (as in CSV files), and ignore null and empty
+    text; any other value fails the step. `min` and `max` compare values as numbers if all are
+    numeric, otherwise as texts; a JSON number among such texts fails the step. Sums are calculated
+    with 60 significant digits; a result with decimals is returned with about 16. To combine the
+    results of batches, add up their sums and counts with `sum`.
     """
 
     type = "data.aggregate"

@@ -38,9 +38,10 @@ class CsvForm(ModuleInputs):
         min_length=1,
         max_length=4,
         description=(
-            "The character between two fields. When reading, `auto` selects the comma, semicolon, "
-            "tab or bar that splits the first lines into the most fields, with the same number in "
-            "each line; if none does, the comma."
+            "The character between two fields. When reading, `auto` tests the comma, semicolon, "
+            "tab and vertical bar on the first 20 lines. It selects the character that splits each "
+            "line into the same number of fields. If several do, it selects the one that yields "
+            "the most fields; if none does, the comma."
         ),
         examples=[";"],
     )

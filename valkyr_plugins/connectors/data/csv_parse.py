@@ -45,7 +45,7 @@ class CsvParseInputs(CsvForm):
     )
     stored: StoredContent | None = Field(
         None,
-        description="A stored content, such as the body of `http.request` with `store`.",
+        description="Stored content, such as the body of `http.request` with `store`.",
         examples=["{{ tasks.download.output.body }}"],
     )
     batch: CsvBatch | None = Field(
@@ -118,9 +118,9 @@ class CsvParse(Module[CsvParseInputs]):
     """Reads CSV into rows. Empty lines are skipped; all values stay text.
 
     A step yields at most 5 MiB of rows. For a larger file, set `path` or `stored`, and `batchSize`:
-    the step returns batches, and `flow.map` runs a second `data.csv_parse` for each batch with
-    `batch: "{{ item }}"`. The first step keeps only one row in memory. If the file changes before a
-    batch is read, that batch fails.
+    the step then returns batches. In a `flow.map` over the batches, a second `data.csv_parse` task
+    reads each batch with `batch: "{{ item }}"`. The first step keeps only one row in memory. If the
+    file changes before a batch is read, the step that reads the batch fails.
     """
 
     type = "data.csv_parse"

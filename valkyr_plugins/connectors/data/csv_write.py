@@ -57,15 +57,15 @@ class CsvWriteInputs(CsvForm):
 
     rows: list[dict[str, Any]] | list[list[Any]] = Field(
         max_length=MAX_ROWS,
-        description="Objects, or lists of values. Null becomes an empty cell; lists and objects "
-        "become JSON.",
+        description="Objects, or lists of values. Null becomes an empty cell; nested lists and "
+        "objects become JSON.",
         examples=["{{ tasks.totals.output.groups }}"],
     )
     columns: list[str] | None = Field(
         None,
         description=(
-            "The keys to write, in this order, or, for lists, the names of the columns. By "
-            "default, all keys are written. The database does not keep the order of keys, so "
+            "For objects: the keys to write, in this order; by default, all keys. For lists: the "
+            "names of the columns. The database does not keep the order of keys, so "
             "name the columns if their order matters."
         ),
         examples=[["country", "total"]],
@@ -74,9 +74,9 @@ class CsvWriteInputs(CsvForm):
     formulas: Formulas = Field(
         "escape",
         description=(
-            "How to write a text that a spreadsheet would execute because it begins with =, +, -, "
-            "@ (also full-width), a tab or a line break and is not a number. escape: with an "
-            "apostrophe before it. keep: unchanged, for programs. refuse: the step fails."
+            "How to write a text that a spreadsheet could run as a formula: one that begins with "
+            "=, +, -, @ (also full-width), a tab or a line break, and is not a number. escape: "
+            "with an apostrophe before it. keep: unchanged, for programs. refuse: the step fails."
         ),
     )
     quote_all: bool = Field(

@@ -19,7 +19,7 @@ from valkyr_plugins.connectors.data.jmespath_query import compiled
 PATH = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*")
 FIELD_WORDS = (
     "a key (`total`), a dotted path (`customer.country`), a JMESPath expression "
-    '(`items[0].sku`), or in quotes a key that is not a word (`"Order total"`)'
+    '(`items[0].sku`), or a key that is not a word, in quotes (`"Order total"`)'
 )
 
 Getter = Callable[[Any], Any]
@@ -201,8 +201,8 @@ class SortInputs(ModuleInputs):
     by: list[FieldName | SortBy] = Field(
         min_length=1,
         max_length=20,
-        description="The fields, most significant first; each is a name, or an object with the "
-        "order.",
+        description="The fields, most significant first; each is a name, or an object that also "
+        "sets the order.",
         examples=[[{"field": "total", "order": "descending"}, "country"]],
     )
     limit: int | None = Field(
@@ -213,7 +213,7 @@ class SortInputs(ModuleInputs):
 class SortOutputs(ModuleOutputs):
     """The sorted rows."""
 
-    rows: list[Any] = Field(description="The rows in order.")
+    rows: list[Any] = Field(description="The sorted rows.")
     count: int = Field(description="The number of rows.")
 
 
@@ -221,7 +221,7 @@ class Sort(PureModule):
     """Sorts rows by fields; by default, a field with only numeric values is sorted as numbers.
 
     Rows in which the field is null or missing come last in either order; equal rows keep their
-    order. An empty text, such as an empty cell of a CSV file, is a text.
+    order. An empty text, such as an empty cell of a CSV file, counts as text, not as null.
     """
 
     type = "data.sort"
@@ -285,14 +285,16 @@ class DeduplicateInputs(ModuleInputs):
         "rows are compared.",
         examples=[["email"]],
     )
-    keep: Literal["first", "last"] = Field("first", description="The row to keep.")
+    keep: Literal["first", "last"] = Field(
+        "first", description="Which of several equal rows to keep."
+    )
     ignore_case: bool = Field(False, description="Whether to ignore case when comparing texts.")
 
 
 class DeduplicateOutputs(ModuleOutputs):
     """The remaining rows."""
 
-    rows: list[Any] = Field(description="The remaining rows, in their order.")
+    rows: list[Any] = Field(description="The remaining rows, in their original order.")
     count: int = Field(description="The number of remaining rows.")
     dropped: int = Field(description="The number of rows that were removed.")
 
@@ -300,7 +302,7 @@ class DeduplicateOutputs(ModuleOutputs):
 class Deduplicate(PureModule):
     """Removes duplicate rows; compares whole rows, or only the fields in `by`.
 
-    1 and "1" are different; a missing field in `by` equals null.
+    1 and "1" are different. If a row lacks a field in `by`, the field counts as null.
     """
 
     type = "data.deduplicate"

@@ -41,9 +41,9 @@ class ValidateInputs(ModuleInputs):
     json_schema: dict[str, Any] | bool = Field(
         alias="schema",
         description=(
-            "A JSON Schema, draft 2020-12. References to other documents are not "
-            "downloaded. `format` is checked: date, email and so on; and date-time, uri and others "
-            "if `valkyr[formats]` is installed."
+            "A JSON Schema, draft 2020-12. References to other documents are not downloaded. "
+            "The keyword `format` is enforced for date, email and some other formats. If "
+            "`valkyr[formats]` is installed, more formats are enforced, such as date-time and uri."
         ),
         examples=[{"type": "object", "required": ["orderId"]}],
     )

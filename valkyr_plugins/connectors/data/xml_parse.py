@@ -48,9 +48,9 @@ class XmlParseInputs(ModuleInputs):
     namespaces: dict[str, str] | None = Field(
         None,
         description=(
-            "Short names for namespaces, by their URIs; an empty short name removes the namespace. "
-            "Other namespaces are written before the name, with a colon. By default, names stay as "
-            "written."
+            "Short names for namespaces, by URI. A short name becomes the prefix of the names in "
+            "its namespace (`atom:title`); an empty short name removes their prefix. Names in "
+            "other namespaces get the URI as their prefix. By default, names stay as written."
         ),
         examples=[{"http://www.w3.org/2005/Atom": ""}],
     )
@@ -66,7 +66,7 @@ class XmlParse(Module[XmlParseInputs]):
     """Converts XML to objects and lists.
 
     `<a k="1"><b>x</b><b>y</b></a>` becomes `{"a": {"@k": "1", "b": ["x", "y"]}}`; an empty element
-    without attributes is null, and numbers remain text. External parts are not fetched, and a
+    without attributes is null, and numbers remain text. External DTDs are not fetched, and a
     document that declares entities fails the step.
     """
 

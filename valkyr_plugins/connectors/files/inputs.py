@@ -27,7 +27,7 @@ class StoreInputs(ModuleInputs):
     region: str | None = Field(
         None,
         max_length=60,
-        description="For s3://: the region; by default VALKYR_S3_REGION, otherwise us-east-1.",
+        description="For s3://: the region; by default VALKYR_S3_REGION or, if unset, us-east-1.",
         examples=["eu-central-1"],
     )
 

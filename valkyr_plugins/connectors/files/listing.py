@@ -81,8 +81,9 @@ class FileListInputs(StoreInputs):
         None,
         max_length=500,
         description=(
-            "List only paths, relative to the folder, that match: *, ? and [abc] within a name, ** "
-            "across folders. A pattern with '/' or ** also searches subfolders."
+            "List only entries whose path, relative to the folder, matches this pattern: *, ? and "
+            "[abc] match within a name, ** across folders. A pattern with '/' or ** also searches "
+            "subfolders."
         ),
         examples=["*.csv", "**/*.csv"],
     )
@@ -110,9 +111,9 @@ class FileListEntry(ModuleOutputs):
 
     path: str = Field(description="The path, as other file steps take it.")
     kind: Literal["file", "folder"] = Field(description="The kind of entry.")
-    bytes: int = Field(description="A file's size.")
+    bytes: int = Field(description="A file's size in bytes.")
     modified: str | None = Field(description="When it was last changed, in ISO 8601, if known.")
-    etag: str | None = Field(description="The store's ETag of the content, if it has one.")
+    etag: str | None = Field(description="The ETag that the store gives this content, if any.")
 
 
 class FileListOutputs(ModuleOutputs):

@@ -46,26 +46,30 @@ class FileReadInputs(StoreInputs):
         max_length=4_096,
     )
     encoding: Encoding = Field(
-        "text", description="text: the file is text in `charset`. base64: any bytes, as Base64."
+        "text",
+        description="The form of `content`. text: the file's text, decoded from `charset`. "
+        "base64: the file's bytes, as Base64.",
     )
-    charset: Charset = Field("utf-8", description="The charset of a text.")
+    charset: Charset = Field("utf-8", description="The charset, if `encoding` is text.")
     start: int = Field(0, ge=0, description="The first byte to read, counted from 0.")
     length: int | None = Field(
         None,
         ge=1,
         le=MOST_STORED,
-        description="Number of bytes to read (default: to the end); more than 64 MiB need `store`.",
+        description="Number of bytes to read (default: to the end). A length over 64 MiB needs "
+        "`store`.",
     )
     store: bool = Field(
         False,
-        description="Stream the bytes into the payload store; `content` is then stored content.",
+        description="Stream the bytes into the payload store; `content` then refers to stored "
+        "content.",
     )
     max_bytes: int = Field(
         5 * MEBIBYTE,
         ge=1,
         le=MOST_STORED,
-        description="If there are more bytes than this, the step fails; a limit over 64 MiB needs "
-        "`store`.",
+        description="If there are more bytes than this to read, the step fails; a limit over "
+        "64 MiB needs `store`.",
     )
 
     @model_validator(mode="after")
@@ -80,15 +84,18 @@ class FileReadOutputs(ModuleOutputs):
 
     path: str = Field(description="The path that was read.")
     content: str | StoredContent = Field(
-        description="The file or the range, as text or Base64; with `store`, a reference to it."
+        description="The file or the range, as text or Base64; with `store`, a reference to "
+        "stored content."
     )
     bytes: int = Field(description="Number of bytes read.")
     size: int = Field(description="The size of the whole file in bytes.")
     modified: str | None = Field(
         description="When the file was last changed, in ISO 8601, if known."
     )
-    etag: str | None = Field(description="The store's ETag for this content, if it has one.")
-    version: str | None = Field(description="The store's version, if it keeps several versions.")
+    etag: str | None = Field(description="The ETag that the store gives this content, if any.")
+    version: str | None = Field(
+        description="The ID of this version of the file, if the store keeps several versions."
+    )
     content_type: str | None = Field(description="The media type that the store recorded.")
 
 

@@ -40,14 +40,14 @@ class FileWriteInputs(StoreInputs):
     encoding: Encoding = Field(
         "text", description="text: written in `charset`. base64: decoded, then written."
     )
-    charset: Charset = Field("utf-8", description="The charset of a text.")
+    charset: Charset = Field("utf-8", description="The charset, if `encoding` is text.")
     mode: Literal["overwrite", "create", "append"] = Field(
         "overwrite",
         description=(
             "overwrite: readers see the old file or the new one, never a part. create: "
             "fails if the file exists with different content. append: adds at the end, and after a "
             "crash may add the same content twice; only in the files folder, and not for stored "
-            "content. Stores other than S3 support only overwrite."
+            "content. Stores other than S3 and the files folder support only overwrite."
         ),
     )
     content_type: str | None = Field(
@@ -73,8 +73,10 @@ class FileWriteOutputs(ModuleOutputs):
 
     path: str = Field(description="The path that was written.")
     bytes: int = Field(description="The number of bytes that this step wrote.")
-    etag: str | None = Field(description="The store's ETag for this content, if it has one.")
-    version: str | None = Field(description="The store's version, if it keeps several versions.")
+    etag: str | None = Field(description="The ETag that the store gives this content, if any.")
+    version: str | None = Field(
+        description="The ID of this version of the file, if the store keeps several versions."
+    )
 
 
 class FileWrite(Module[FileWriteInputs]):

@@ -49,9 +49,9 @@ class WebhookPost(Module[WebhookPostInputs]):
     receiver can detect duplicates. The header webhook-timestamp is the time of the attempt, in Unix
     seconds. With a credential of type signing, the header webhook-signature is `v1,` followed by
     the Base64 of HMAC-SHA256 over `<id>.<timestamp>.<body>`. The secret is `whsec_` followed by the
-    key in Base64, or a string whose UTF-8 bytes are the key; a key has 16 or more bytes. During a
-    rotation, use two `whsec_` secrets, separated by a space: the header then has two signatures.
-    Any status outside 200 to 299 fails the step; redirects are not followed.
+    key in Base64, or a string whose UTF-8 bytes are the key; a key must have at least 16 bytes.
+    During a rotation, use two `whsec_` secrets, separated by a space: the header then has two
+    signatures. Any status outside 200 to 299 fails the step; redirects are not followed.
     """
 
     type = "webhook.post"

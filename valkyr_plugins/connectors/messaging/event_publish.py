@@ -54,11 +54,11 @@ class EventPublishOutputs(ModuleOutputs):
 class EventPublish(Module[EventPublishInputs]):
     """Publishes an event in the workflow's own workspace, as `POST /v1/Event` does.
 
-    The event starts every workflow that has a matching event trigger (of more than 500 enabled
-    triggers for its name, only the 500 oldest count), and wakes every step that waits for the
-    event. The event is published once, however often the step is retried. The step does not wait
-    for the started workflows; to wait, use `flow.subworkflow`. If a trigger cannot start a
-    workflow, for example because of a quota or an invalid payload, the step does not fail:
+    The event starts every workflow that has a matching event trigger, and wakes every step that
+    waits for the event. If more than 500 enabled triggers have the event's name, only the 500
+    oldest are checked. The event is published once, however often the step is retried. The step
+    does not wait for the started workflows; to wait, use `flow.subworkflow`. If a trigger cannot
+    start a workflow, for example because of a quota or an invalid payload, the step does not fail:
     `refused` lists the trigger.
 
     An event can start a workflow that publishes the next event. So that a workflow cannot trigger

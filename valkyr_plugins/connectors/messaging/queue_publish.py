@@ -45,7 +45,9 @@ class QueuePublishInputs(ModuleInputs):
         examples=["orders"],
     )
     exchange: Name | None = Field(
-        None, description="An exchange (AMQP); `routingKey` applies to it.", examples=["shop"]
+        None,
+        description="An exchange (AMQP), to which the message is sent with `routingKey`.",
+        examples=["shop"],
     )
     routing_key: Annotated[str, StringConstraints(max_length=255)] = Field(
         "", description="The routing key.", examples=["order.paid"]
@@ -98,9 +100,9 @@ class QueuePublishOutputs(ModuleOutputs):
 class QueuePublish(Module[QueuePublishInputs]):
     """Sends a message to a queue in RabbitMQ (AMQP), or to a list or stream in Redis.
 
-    A credential of type `broker` specifies the server. A body has at most 1 MiB. The step ends when
-    the broker has confirmed the message; a message that reaches no queue fails the step. After a
-    crash, a message may be sent twice with the same message id, by which the receiver can detect
+    A credential of type `broker` specifies the server. A body can have at most 1 MiB. The step ends
+    when the broker has confirmed the message; a message that reaches no queue fails the step. After
+    a crash, a message may be sent twice with the same message id, by which the receiver can detect
     duplicates. Messages in a Redis list have no ids, so put an id into the body. The step creates
     missing lists and streams in Redis, but nothing in RabbitMQ.
 

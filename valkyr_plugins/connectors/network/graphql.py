@@ -90,7 +90,10 @@ class GraphqlQueryInputs(AddressedInputs):
         ),
     )
     max_bytes: int = Field(
-        5 * MEBIBYTE, ge=1, le=64 * MEBIBYTE, description="A longer response fails the step."
+        5 * MEBIBYTE,
+        ge=1,
+        le=64 * MEBIBYTE,
+        description="A response with more bytes than this fails the step.",
     )
 
     @model_validator(mode="after")
@@ -121,7 +124,7 @@ class GraphqlQueryOutputs(ModuleOutputs):
 class GraphqlQuery(Module[GraphqlQueryInputs]):
     """Runs a GraphQL query or mutation over HTTP and returns its data.
 
-    By default, errors in the response fail the step permanently; the step's error lists the paths
+    By default, errors in the response fail the step permanently; the step's error lists their paths
     and codes. If all errors are transient, such as RATE_LIMITED or THROTTLED, the step is retried,
     as after the statuses 408, 425, 429 and 5xx. A mutation is sent with an Idempotency-Key, but may
     be sent twice after a crash. To read pages of results, use http.paginate with a cursor in the

@@ -173,8 +173,8 @@ class HttpRequestInputs(QueriedInputs):
         5 * MEBIBYTE,
         ge=1,
         le=10 * GIBIBYTE,
-        description="A longer response fails the step; a limit over 64 MiB needs `store` or "
-        "`saveTo`.",
+        description="A response with more bytes than this fails the step; a limit over 64 MiB "
+        "needs `store` or `saveTo`.",
     )
 
     @model_validator(mode="after")
@@ -195,7 +195,7 @@ class SavedFile(ModuleOutputs):
     """A body that was written to a file."""
 
     path: str = Field(description="Below the files folder.")
-    bytes: int = Field(description="The file's size.")
+    bytes: int = Field(description="The file's size in bytes.")
     sha256: str = Field(description="Its SHA-256, in hexadecimal.")
 
 
@@ -219,11 +219,12 @@ class HttpRequestOutputs(ModuleOutputs):
 class HttpRequest(Module[HttpRequestInputs]):
     """Sends an HTTP request and returns the response.
 
-    A status of 400 or more fails the step, unless `acceptStatus` lists it; 408, 425, 429 and 5xx
-    are retried, after the response's Retry-After. After a crash, a request may be sent twice; POST,
-    PUT, PATCH and DELETE then repeat the Idempotency-Key. A credential of type bearer or basic
-    becomes the Authorization header, which is not sent to another origin after a redirect. Private
-    and special addresses are rejected unless an administrator allows their range.
+    A status of 400 or more fails the step, unless `acceptStatus` lists it. After a failure with
+    408, 425, 429 or 5xx, the step is retried. If the response's Retry-After requests a longer delay
+    than the retry policy, that delay applies, up to one day. After a crash, a request may be sent
+    twice; POST, PUT, PATCH and DELETE then repeat the Idempotency-Key. A credential of type bearer
+    or basic becomes the Authorization header, which is not sent to another origin after a redirect.
+    Private and special addresses are rejected unless an administrator allows their range.
     """
 
     type = "http.request"

@@ -70,7 +70,8 @@ class HttpPaginateInputs(QueriedInputs):
     )
     next: Expression | None = Field(
         None,
-        description='A JMESPath expression for the next URL or cursor; null or "" ends reading.',
+        description="A JMESPath expression that selects the next URL or cursor; reading ends if "
+        'the result is null or "".',
         examples=["meta.nextCursor"],
     )
     more: Expression | None = Field(
@@ -109,7 +110,7 @@ class HttpPaginateInputs(QueriedInputs):
         5 * MEBIBYTE,
         ge=1,
         le=64 * MEBIBYTE,
-        description="Maximum size of the bodies of all pages together, in bytes; a longer first "
+        description="Maximum size of the bodies of all pages together, in bytes; a larger first "
         "page fails the step.",
     )
     at_limit: Literal["stop", "fail"] = Field(
@@ -141,7 +142,7 @@ class HttpPaginateInputs(QueriedInputs):
 class HttpPaginateOutputs(ModuleOutputs):
     """The items of all pages that were read."""
 
-    items: list[Any] = Field(description="The items of all pages, in their order.")
+    items: list[Any] = Field(description="The items of all pages that were read, in order.")
     count: int = Field(description="The number of items.")
     pages: int = Field(description="The number of pages read.")
     truncated: bool = Field(description="Whether a limit ended the reading before the last page.")
@@ -155,10 +156,10 @@ class HttpPaginate(Module[HttpPaginateInputs]):
     """Reads a JSON API page by page and returns the items of all pages.
 
     Reading ends with the last page or at a limit; with `atLimit: fail`, a limit fails the step. The
-    step also fails if the next page was already read. The first pages whose items together fit in
-    48 KiB are kept: after a transient error, the next attempt continues after them. To lose less
-    work, read a few pages per step (`maxPages`) in a loop, and pass `next` to `start`. The
-    credential and headers such as API keys are sent only to the origin of `url`.
+    step also fails if the next page was already read. The step keeps the first pages whose items
+    together fit in 48 KiB: after a transient error, the next attempt continues after these pages.
+    To lose less work, read a few pages per step (`maxPages`) in a loop, and pass `next` to `start`.
+    The credential and headers such as API keys are sent only to the origin of `url`.
     """
 
     type = "http.paginate"

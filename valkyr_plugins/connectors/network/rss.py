@@ -28,7 +28,8 @@ class RssReadInputs(AddressedInputs):
         2 * MEBIBYTE,
         ge=1,
         le=10 * MEBIBYTE,
-        description="A longer feed fails the step. Reading takes up to 4 s per MiB.",
+        description="A feed with more bytes than this fails the step. Reading takes up to 4 s per "
+        "MiB.",
     )
 
 
@@ -69,10 +70,11 @@ class RssReadOutputs(ModuleOutputs):
     """A feed and its entries."""
 
     changed: bool = Field(
-        description="False if the feed has not changed since `etag` and `modified`."
+        description="False if the feed has not changed since the read that returned `etag` or "
+        "`modified`."
     )
     feed: FeedSaid | None = Field(description="The feed; null if it has not changed.")
-    entries: list[FeedEntry] = Field(description="The feed's entries, in their order.")
+    entries: list[FeedEntry] = Field(description="The feed's entries, in the feed's order.")
     count: int = Field(description="The number of entries returned.")
     total: int = Field(description="Number of entries in the feed.")
     etag: str | None = Field(description="The `etag` for the next read.")
@@ -86,8 +88,8 @@ class RssRead(Module[RssReadInputs]):
 
     With the `etag` or `modified` of the last read, the server need not send an unchanged feed
     again. HTML in the entries is sanitised: scripts, style sheets, frames and event handlers are
-    removed; forms, images and harmless inline styles remain. External parts are never fetched, and
-    XML entities are expanded only up to the parser's limit.
+    removed; forms, images and harmless inline styles remain. External DTDs and external entities
+    are never fetched. Other XML entities are expanded only up to the parser's limit.
     """
 
     type = "rss.read"

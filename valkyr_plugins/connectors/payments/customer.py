@@ -85,8 +85,9 @@ class CustomerOutputs(ModuleOutputs):
 class Customer(StripeModule[CustomerInputs]):
     """Creates, changes or reads a customer at Stripe.
 
-    Each attempt sends the same idempotency key, so Stripe creates one customer. Reading a deleted
-    customer succeeds with `deleted: true`.
+    Each attempt sends the same idempotency key. Stripe keeps the key for at least 24 hours, so
+    repeated attempts within that time create only one customer. Reading a deleted customer succeeds
+    with `deleted: true`.
     """
 
     type = "stripe.customer"

@@ -85,7 +85,8 @@ class PaymentIntentInputs(StripeInputs):
     )
     capture_method: Literal["automatic", "automatic_async", "manual"] | None = Field(
         None,
-        description="`manual`: a later step captures the money. By default, Stripe chooses.",
+        description="`manual`: a later step captures the money. By default, Stripe chooses the "
+        "method.",
     )
     description: str | None = Field(
         None,
@@ -138,7 +139,9 @@ class PaymentIntentOutputs(ModuleOutputs):
         )
     )
     amount: int = Field(description="The amount in the currency's smallest unit.")
-    amount_received: int = Field(0, description="The amount collected so far.")
+    amount_received: int = Field(
+        0, description="The amount collected so far, in the currency's smallest unit."
+    )
     currency: str = Field(description="The ISO 4217 code, in lower case.")
     customer: str | None = Field(None, description="The id of the paying customer.")
     payment_method: str | None = Field(None, description="The id of the payment method.")
@@ -156,12 +159,12 @@ class PaymentIntentOutputs(ModuleOutputs):
 class PaymentIntent(StripeModule[PaymentIntentInputs]):
     """Creates, confirms, captures, cancels or reads a payment at Stripe.
 
-    Each attempt sends the same idempotency key, which Stripe keeps for at least 24 hours, so Stripe
-    makes only one payment. If the customer must authenticate the payment, the step succeeds with
-    the status `requires_action`; use an event or a webhook to continue. With `offSession`, Stripe
-    declines such a payment instead. A declined card fails the step permanently or, with
-    `onDecline: branch`, leads to the outcome `declined`. Stripe's client secret is not part of the
-    output; your own server can fetch it with the payment's ID.
+    Each attempt sends the same idempotency key. Stripe keeps the key for at least 24 hours, so
+    repeated attempts within that time make only one payment. If the customer must authenticate the
+    payment, the step succeeds with the status `requires_action`; use an event or a webhook to
+    continue. With `offSession`, Stripe declines such a payment instead. A declined card fails the
+    step permanently or, with `onDecline: branch`, leads to the outcome `declined`. Stripe's client
+    secret is not part of the output; your own server can fetch it with the payment's ID.
     """
 
     type = "stripe.payment_intent"

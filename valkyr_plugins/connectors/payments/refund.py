@@ -37,7 +37,7 @@ class RefundInputs(StripeInputs):
         examples=[500],
     )
     reason: Literal["duplicate", "fraudulent", "requested_by_customer"] | None = Field(
-        None, description="The reason for the refund; Stripe learns from `fraudulent`."
+        None, description="The reason for the refund; `fraudulent` helps Stripe detect fraud."
     )
     metadata: Metadata = Field(default_factory=dict, description=METADATA_HELP)
 
@@ -65,8 +65,9 @@ class RefundOutputs(ModuleOutputs):
 class Refund(StripeModule[RefundInputs]):
     """Refunds a payment at Stripe, in full or in part.
 
-    Each attempt sends the step's idempotency key, so Stripe refunds the money once. If the amount
-    exceeds the unrefunded part of the payment, Stripe rejects it, and the step fails permanently.
+    Each attempt sends the same idempotency key. Stripe keeps the key for at least 24 hours, so
+    repeated attempts within that time refund the money only once. If the amount exceeds the
+    unrefunded part of the payment, Stripe rejects the refund, and the step fails permanently.
     """
 
     type = "stripe.refund"

@@ -27,7 +27,8 @@ class SqlStatement(ModuleInputs):
     )
     params: Params = Field(
         default_factory=dict,
-        description="The parameters' values; a list runs the statement once for each.",
+        description="The parameters' values. With a list of objects, the statement runs once for "
+        "each object.",
         examples=[{"id": "{{ input.id }}"}],
     )
 
@@ -37,7 +38,8 @@ class SqlExecuteInputs(ModuleInputs):
 
     statement: str | None = Field(
         None,
-        description="One statement; parameters are :name, not templates. RETURNING returns rows.",
+        description="One statement, with parameters as :name; it cannot contain templates. "
+        "`results` contains the rows of a RETURNING clause.",
         examples=["UPDATE stock SET left_over = left_over - :n WHERE sku = :sku RETURNING sku"],
         min_length=1,
         max_length=MAX_STATEMENT,
@@ -85,9 +87,12 @@ class SqlDone(ModuleOutputs):
     """The result of one statement."""
 
     row_count: int | None = Field(
-        description="How many rows it touched; null for one such as CREATE TABLE."
+        description="How many rows the statement affected; null for a statement such as CREATE "
+        "TABLE."
     )
-    rows: list[dict[str, Any]] = Field(description="The rows of RETURNING, as from sql.query.")
+    rows: list[dict[str, Any]] = Field(
+        description="The rows of a RETURNING clause, as in sql.query."
+    )
 
 
 class SqlExecuteOutputs(ModuleOutputs):
@@ -97,8 +102,8 @@ class SqlExecuteOutputs(ModuleOutputs):
     results: list[SqlDone] = Field(description="The results of the statements, in order.")
     repeated: bool = Field(
         description=(
-            "With `once`: whether an earlier attempt made the change; the result is then that "
-            "attempt's."
+            "With `once`: whether an earlier attempt made the change. If so, the step returns the "
+            "result of that attempt."
         )
     )
 

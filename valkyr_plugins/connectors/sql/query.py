@@ -57,8 +57,8 @@ class SqlQueryInputs(ModuleInputs):
     params: dict[str, Any] = Field(
         default_factory=dict,
         description=(
-            "The parameters' values. Text takes the type that the statement expects; an "
-            "object is jsonb; a list is an array, as for = ANY(:ids), or jsonb if it holds "
+            "The parameters' values. Text takes the type that the statement expects; an object "
+            "becomes jsonb; a list becomes an array, as for = ANY(:ids), or jsonb if it contains "
             "objects or lists."
         ),
         examples=[{"day": "{{ input.day }}"}],
@@ -84,8 +84,8 @@ class SqlQueryOutputs(ModuleOutputs):
 class SqlQuery(Module[SqlQueryInputs]):
     """Reads rows from a PostgreSQL database.
 
-    The statement runs in a read-only transaction, and the database ends it at the step's timeout.
-    Private addresses are rejected unless an administrator allows the host
+    The statement runs in a read-only transaction. The database cancels the statement at the step's
+    timeout. Private addresses are rejected unless an administrator allows the host
     (VALKYR_SQL_ALLOWED_HOSTS) or its network (VALKYR_HTTP_ALLOWED_NETWORKS).
     """
 
