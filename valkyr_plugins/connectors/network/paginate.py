@@ -71,7 +71,7 @@ class HttpPaginateInputs(QueriedInputs):
     next: Expression | None = Field(
         None,
         description="A JMESPath expression that selects the next URL or cursor; reading ends if "
-        'the result is null or "".',
+        'the result is null, "", 0 or false.',
         examples=["meta.nextCursor"],
     )
     more: Expression | None = Field(
