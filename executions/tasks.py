@@ -17,6 +17,7 @@ from executions.triggers import cron, retention, webhook
     "executions.fire_cron",
     autoretry_for=(OperationalError, InterfaceError),
     retry_backoff=True,
+    retry_backoff_max=10,
     max_retries=8,
 )
 def fire_cron(trigger_id: str) -> None:

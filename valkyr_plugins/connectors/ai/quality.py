@@ -184,7 +184,7 @@ class AssessInputs(ModuleInputs):
         description="The lowest number of words at which a text counts as complete.",
     )
     threshold: float = Field(
-        THRESHOLD, ge=0, le=1, description="The lowest score with the outcome `true`."
+        THRESHOLD, ge=0, le=1, description="The lowest score that gives the outcome `true`."
     )
     weights: Weights = Field(
         default_factory=lambda: Weights.model_validate({}),

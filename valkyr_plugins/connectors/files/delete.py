@@ -39,7 +39,7 @@ class FileDeleteOutputs(ModuleOutputs):
 
 
 class FileDelete(Module[FileDeleteInputs]):
-    """Deletes one file below the files folder, or one object in S3.
+    """Deletes one file in the files folder, or one object in S3.
 
     A versioned bucket keeps the object's versions. Paths in S3 need a credential of type s3 or
     aws_sts.

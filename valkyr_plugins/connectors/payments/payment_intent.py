@@ -135,7 +135,7 @@ class PaymentIntentOutputs(ModuleOutputs):
     status: str = Field(
         description=(
             "Stripe's status: `succeeded`, `processing`, `requires_payment_method`, "
-            "`requires_confirmation`, `requires_action`, `requires_capture`, `canceled`."
+            "`requires_confirmation`, `requires_action`, `requires_capture` or `canceled`."
         )
     )
     amount: int = Field(description="The amount in the currency's smallest unit.")

@@ -73,7 +73,11 @@ def approve(
     description: str = "",
     **options: Any,
 ) -> TracedApproval:
-    """Wait for a person's approval; by default, the code below runs only if it is given."""
+    """Wait for a person's approval.
+
+    By default, the steps after this call run only if the approval is given. For the other
+    outcomes, use `rejected` and `expired` of the result.
+    """
     given = {
         "title": title,
         "description": description or None,
