@@ -79,7 +79,7 @@ def insert_first_runs(executions: Sequence[Admitted]) -> list[BoundStatement]:
 @end_runs.provide
 def end_live_runs(execution_id: UUID) -> Any:
     """End the live runs of an execution that has ended; return the execution's figures."""
-    statements.fetch("end_live", {"execution": execution_id, "spared": []})
+    statements.fetch("cancel_live_runs", {"execution": execution_id, "spared": []})
     return compensation.figures(execution_id)
 
 
@@ -118,7 +118,7 @@ def step_that_failed(execution_id: UUID) -> dict[str, str] | None:
 
     If several steps are dead, return the one that ended last.
     """
-    row = statements.fetch_one("blame", {"execution": execution_id})
+    row = statements.fetch_one("last_dead_step", {"execution": execution_id})
     return None if row is None else {"step": row[0], "type": row[1]}
 
 

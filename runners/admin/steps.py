@@ -66,7 +66,7 @@ def turns_in(
     edge handles.
     """
     found = statements.fetch(
-        "turns_shown",
+        "iterations_for_page",
         {"execution": execution_id, "place": place, "minded": list(minded), "most": most},
     )
     shown: dict[str, list[IterationRow]] = defaultdict(list)

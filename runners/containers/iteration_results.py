@@ -24,7 +24,7 @@ def outputs(state: SegmentState, place: Place, total: int) -> list[Any]:
     values: dict[str, Any] = {}
     for first in range(0, len(wanted), COLLECTED):
         found = statements.fetch(
-            "collect",
+            "outputs_of_steps",
             {
                 "execution": state.context.execution_id,
                 "epoch": state.context.epoch,

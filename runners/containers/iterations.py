@@ -39,7 +39,7 @@ def open_turns(state: SegmentState, work: Work, document: dict[str, Any]) -> Non
     place = first_turn(state.place, work.step.task)
     if work.attempt > 1:
         statements.fetch(
-            "supersede",
+            "supersede_body",
             {"execution": state.context.execution_id, "prefix": place.stem},
         )
     turns = _read(place, document)
@@ -110,7 +110,7 @@ def turn_over(
     roll-back. The caller holds the execution's lock. Returns whether anything was started or woken.
     """
     row = statements.fetch_one(
-        "container",
+        "waiting_container",
         {
             "execution": state.context.execution_id,
             "epoch": state.context.epoch,
@@ -137,7 +137,7 @@ def turn_over(
 def _set_back(state: SegmentState, place: Place, run_id: UUID) -> list[int]:
     """Return the indexes of a map's items that had started and that the last roll-back undid."""
     found = statements.fetch(
-        "set_back",
+        "iterations_rolled_back",
         {
             "execution": state.context.execution_id,
             "epoch": state.context.epoch,
@@ -287,7 +287,7 @@ def give_back_batch(state: SegmentState) -> None:
     """
     unstarted, state.batch = state.batch, []
     row = statements.fetch_one(
-        "container",
+        "waiting_container",
         {
             "execution": state.context.execution_id,
             "epoch": state.context.epoch,
@@ -300,7 +300,7 @@ def give_back_batch(state: SegmentState) -> None:
 
 def _dead_within(state: SegmentState, place: Place) -> bool:
     row = statements.fetch_one(
-        "dead_within",
+        "has_dead_step_in_body",
         {
             "execution": state.context.execution_id,
             "epoch": state.context.epoch,
@@ -313,7 +313,7 @@ def _dead_within(state: SegmentState, place: Place) -> bool:
 def _keep_progress(state: SegmentState, run_id: UUID, turns: Turns) -> None:
     document = payloads.dump(turns.document(), "counters of a container")
     own = {"execution": state.context.execution_id, "run": run_id}
-    statements.fetch("progress", own | {"progress": document})
+    statements.fetch("store_counters", own | {"progress": document})
 
 
 def _wake(
@@ -360,12 +360,12 @@ def read_turns(state: SegmentState, place: Place, run_id: UUID, document: Any) -
         return _read(place, document)
     stem = place.stem
     found = statements.fetch(
-        "turns",
+        "iterations_with_rows",
         {"execution": state.context.execution_id, "epoch": state.context.epoch, "prefix": stem},
     )
     known = sorted(index for (index,) in found)
     own = {"execution": state.context.execution_id, "run": run_id}
-    path, given, total = statements.fetch("given", own)[0]
+    path, given, total = statements.fetch("container_inputs", own)[0]
     if sealed_payloads.is_sealed(given):
         given = opened(state.context.execution_id, given, "inputs", path)
         total = length_of(given.get("items"))

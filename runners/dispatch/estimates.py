@@ -85,7 +85,7 @@ def serving(queue: str) -> int:
     global _at, _counted  # noqa: PLW0603 - one answer a process
     now = time.monotonic()
     if now - _at >= CAPACITY_SECONDS:
-        _counted = dict(statements.fetch("workforce", {"within": RESPONDS_WITHIN}))
+        _counted = dict(statements.fetch("count_workers_by_queue", {"within": RESPONDS_WITHIN}))
         _at = now
     return max(1, _counted.get(queue, 1))
 

@@ -138,7 +138,7 @@ def _unsend(parcels: Sequence[Parcel]) -> None:
     ]
     noted = {"executions": [one for one, _ in unsent], "segments": [path for _, path in unsent]}
     try:
-        statements.fetch("unsend", noted)
+        statements.fetch("mark_unsent", noted)
     except Error as error:
         log.warning(
             "unsent messages could not be recorded (%s); the sweeper will find them missing", error

@@ -149,7 +149,7 @@ def _before(row: WorkflowExecution, sent: Sequence[Run]) -> Mapping[UUID, int]:
     if not by_queue:
         return {}
     found = statements.fetch(
-        "backlog",
+        "count_runs_sent_before",
         {
             "execution": row.pk,
             "queues": list(by_queue),
@@ -303,7 +303,9 @@ def _tasks(
     places, left_out = _places(version, runs)
     paths = [place.prefix + path for place in places for path in place.graph.by_path]
     rows_of: dict[str, list[tuple[object, ...]]] = {place.prefix: [] for place in places}
-    found = statements.fetch("facts", {"execution": row.pk, "epoch": row.epoch, "paths": paths})
+    found = statements.fetch(
+        "step_states", {"execution": row.pk, "epoch": row.epoch, "paths": paths}
+    )
     for fact in found:
         rows_of[split(fact[0])[0]].append(fact)
     tasks: list[Explained] = []

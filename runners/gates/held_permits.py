@@ -46,7 +46,7 @@ def reclaim() -> int:
     """End at most 500 permits whose lease is over; return how many."""
     limits = config()
     rows = statements.fetch(
-        "left_permits", {"lease": limits.lease, "grace": limits.grace, "batch": BATCH}
+        "expired_permits", {"lease": limits.lease, "grace": limits.grace, "batch": BATCH}
     )
     return sum(_end(row[:5], _told(*row[5:])) for row in rows)
 

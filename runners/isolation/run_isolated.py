@@ -162,4 +162,4 @@ def _postpone(state: SegmentState, seen: LiveRun) -> None:
     metrics.ISOLATED.labels("postponed").inc()
     delay = random.uniform(SOONEST, LATEST)  # noqa: S311 - spreads load, guards nothing
     asked = {"execution": state.context.execution_id, "run": seen.id, "token": seen.token}
-    statements.fetch("postpone", asked | {"delay": delay})
+    statements.fetch("postpone_suspect", asked | {"delay": delay})

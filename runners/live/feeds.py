@@ -31,7 +31,7 @@ def runs_since(execution_ids: Sequence[UUID], since: int) -> dict[UUID, list[Row
 
 def runs_of(execution_id: UUID) -> list[Row]:
     """Return at most `MOST` + 1 runs of an execution, the live and failed ones first."""
-    found = _read_runs("watch_whole", {"execution": execution_id, "most": MOST})
+    found = _read_runs("watch_all_runs", {"execution": execution_id, "most": MOST})
     return found.get(execution_id, [])
 
 

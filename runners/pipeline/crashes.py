@@ -72,11 +72,11 @@ def _send_siblings(execution_id: UUID, run_id: UUID) -> None:
     """Resend the pending siblings that may have been in the lost run's message."""
     limits = config()
     asked = {"execution": execution_id, "run": run_id, "most": limits.pack_steps - 1}
-    found = statements.fetch("stranded", asked)
+    found = statements.fetch("siblings_of_lost_run", asked)
     if found:
         stranded = {
             "executions": [execution_id] * len(found),
             "runs": [run for (run,) in found],
             "patience": limits.patience,
         }
-        resend(statements.fetch("resend", stranded))
+        resend(statements.fetch("mark_lost_runs_resent", stranded))

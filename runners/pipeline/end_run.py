@@ -50,7 +50,7 @@ def execution_of(run_id: UUID) -> UUID | None:
 
 def look(execution_id: UUID, run_id: UUID) -> Looked | None:
     """Return the run and its execution; None if the current epoch has no such run."""
-    row = statements.fetch_one("look", {"execution": execution_id, "run": run_id})
+    row = statements.fetch_one("run_and_execution", {"execution": execution_id, "run": run_id})
     if row is None:
         return None
     (epoch, path, segment, attempt, budget, run_state, token, leased_by, overrides,
@@ -144,7 +144,7 @@ def _seize(
             looked.run_state,
         )
     row = statements.fetch_one(
-        "seize",
+        "take_lease_from_holder",
         {
             "execution": execution_id,
             "run": run_id,

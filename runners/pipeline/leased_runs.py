@@ -213,7 +213,7 @@ def _hold(state: SegmentState, work: Work) -> _Held | None:
         return None
     execution_lock.note_state(state, locked[0])
     row = statements.fetch_one(
-        "hold",
+        "begin_recording_remote_run",
         {"execution": work.execution_id, "run": work.run_id, "token": work.token},
     )
     if row is None:
@@ -278,7 +278,7 @@ def _rendered(state: SegmentState, seen: LiveRun) -> bool:
     if seen.step.cache is not None and _reused(state, seen, prepared):
         return False
     row = statements.fetch_one(
-        "prepare",
+        "store_remote_inputs",
         {
             "execution": state.context.execution_id,
             "run": seen.id,

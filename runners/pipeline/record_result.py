@@ -136,7 +136,7 @@ def _hand_on(state: SegmentState, work: Work, unit: Unit, sibling: LiveRun) -> W
     prepared, failure = attempt_prepare(state, sibling.step, sibling.attempt)
     claimed_at = time.monotonic()
     try:
-        claimed = write_result.hand_on(state, work, unit, sibling, prepared)
+        claimed = write_result.record_and_claim_sibling(state, work, unit, sibling, prepared)
     except LeaseLost:
         assert state.pack is not None
         state.pack.left.appendleft(state.path(sibling.step))
@@ -234,7 +234,7 @@ def _claiming_next(state: SegmentState) -> Iterator[Also | None]:
     if pack is None or request is None:
         yield None
         return
-    also = Also(("claim_along", request.params))
+    also = Also(("claim_without_waiting", request.params))
     try:
         yield also
     finally:

@@ -35,7 +35,7 @@ def lookup(state: SegmentState, step: Step, prepared: Prepared) -> Done | None:
     policy = step.cache
     if policy is None:
         return None
-    row = statements.fetch_one("cached", _owned(state, policy, step, prepared))
+    row = statements.fetch_one("cached_result", _owned(state, policy, step, prepared))
     if row is None:
         return None
     run_id, outcome, outputs = row
@@ -67,7 +67,7 @@ def store(state: SegmentState, work: Work, unit: Unit) -> None:
         return
     try:
         statements.fetch(
-            "cache",
+            "store_cached_result",
             {
                 **_owned(state, policy, done.step, done.prepared),
                 "id": uuid7(),

@@ -93,7 +93,7 @@ def _went_on(state: SegmentState, work: Work, unit: Unit, next_steps: NextSteps)
     limits = config()
     sealer, path = state.context.sealer, state.path(step)
     begun = _insist(
-        "go_on",
+        "record_and_begin_next",
         {
             "execution": state.context.execution_id,
             "epoch": state.context.epoch,
@@ -158,13 +158,13 @@ def write_last(
     sealer = state.context.sealer
     text = None if output is None else sealer.json(payloads.dump(output, "output"), "output")
     ending = params | {"output": text}
-    if name == "complete" and _is_only(state, work):
-        [end] = _together([("end_only", ending)], also)
+    if name == "record_without_new_runs" and _is_only(state, work):
+        [end] = _together([("record_only_step_and_end", ending)], also)
         also = None
         if end:
             _note(state, work, unit, RunState.SUCCESS, recorded=1, retried=False)
             return LastWritten(*end[0])
-    asked = [execution_lock.asked(state), (name, params), ("end_well", ending)]
+    asked = [execution_lock.asked(state), (name, params), ("end_as_success", ending)]
     locked, recorded, ended = _together(asked, also)
     execution_lock.check(state, locked[0] if locked else None)
     _written(state, work, unit, nothing, RunState.SUCCESS, recorded[0])
@@ -207,7 +207,7 @@ def _record(
     ending = _ending(state, work, unit, run_state, outcome) | {"survey": survey}
     added = _rows(state, unit, next_steps)
     if not added:
-        return "complete", ending
+        return "record_without_new_runs", ending
     limits = config()
     bounds = {"lease": limits.lease, "patience": limits.patience}
     return "record", ending | bounds | {"rows": f"[{','.join(added)}]"}
@@ -230,7 +230,7 @@ def _written(
     return None if others is None else bool(others)
 
 
-def hand_on(
+def record_and_claim_sibling(
     state: SegmentState, work: Work, unit: Unit, following: LiveRun, prepared: Prepared | None
 ) -> bool:
     """Record a segment's last step and claim a pending sibling, in one statement.
@@ -239,7 +239,7 @@ def hand_on(
     LeaseLost if another worker holds the run.
     """
     row = _insist(
-        "hand_on",
+        "record_and_claim_sibling",
         _ending(state, work, unit, RunState.SUCCESS, None)
         | {
             "lease": config().lease,

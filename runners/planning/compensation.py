@@ -34,13 +34,13 @@ UNDER_WAY = (CompensationState.WAITING, CompensationState.RUNNING)
 
 def figures(execution_id: UUID) -> object:
     """Return the figures to store with an execution when it ends."""
-    row = statements.fetch_one("metrics", {"execution": execution_id})
+    row = statements.fetch_one("execution_figures", {"execution": execution_id})
     return row[0] if row else None
 
 
-def in_flight(execution_id: UUID) -> bool:
+def has_live_run(execution_id: UUID) -> bool:
     """Return whether the execution has a live run, except containers that wait for their bodies."""
-    row = statements.fetch_one("in_flight", {"execution": execution_id})
+    row = statements.fetch_one("has_live_run", {"execution": execution_id})
     return bool(row and row[0])
 
 
@@ -50,10 +50,10 @@ def stop(execution_id: UUID, undone: frozenset[UUID]) -> bool:
     Running steps that have an undo are not ended. See `ports.stop_to_undo`.
     """
     asked = {"execution": execution_id, "undone": list(undone)}
-    row = statements.fetch_one("undo_due", asked)
+    row = statements.fetch_one("has_steps_to_undo", asked)
     if not (row and row[0]):
         return False
-    statements.fetch("end_live", {"execution": execution_id, "spared": list(undone)})
+    statements.fetch("cancel_live_runs", {"execution": execution_id, "spared": list(undone)})
     if child_executions.has_unfinished(execution_id):
         messages.tell_after_commit(child_executions.CANCEL, execution_id)
     transaction.on_commit(partial(messages.advance, execution_id), robust=True)
@@ -82,12 +82,12 @@ def go_on(state: SegmentState) -> bool | None:
     if not state.context.version.graph.undone:
         return None
     execution_id = state.context.execution_id
-    row = statements.fetch_one("compensation", {"execution": execution_id})
+    row = statements.fetch_one("compensation_state", {"execution": execution_id})
     if row is None or row[0] not in UNDER_WAY:
         return None
     if row[0] == CompensationState.WAITING and not _proceeds(state):
         return False
-    if state.paused or in_flight(execution_id):
+    if state.paused or has_live_run(execution_id):
         return False
     graph, epoch = state.context.version.graph, state.context.epoch
     _move(state, next_undo(remaining(execution_id, epoch, graph, 1)))
@@ -96,7 +96,7 @@ def go_on(state: SegmentState) -> bool | None:
 
 def waiting(batch: int) -> list[UUID]:
     """Return the IDs of at most `batch` executions whose undo can now begin."""
-    found = statements.fetch("undo_waits", {"execution": None, "batch": batch})
+    found = statements.fetch("executions_ready_to_undo", {"execution": None, "batch": batch})
     return [pk for (pk,) in found]
 
 
@@ -106,9 +106,9 @@ def _proceeds(state: SegmentState) -> bool:
     Return whether it began.
     """
     execution_id = state.context.execution_id
-    if not statements.fetch("undo_waits", {"execution": execution_id, "batch": 1}):
+    if not statements.fetch("executions_ready_to_undo", {"execution": execution_id, "batch": 1}):
         return False
-    statements.fetch("end_live", {"execution": execution_id, "spared": []})
+    statements.fetch("cancel_live_runs", {"execution": execution_id, "spared": []})
     compensation.proceed(execution_id)
     state.paused = False
     return True
@@ -119,7 +119,7 @@ def remaining(
 ) -> list[tuple[str, UndoStatus]]:
     """Return the paths and the states of the next undo steps, at most `most`, in order."""
     found = statements.fetch(
-        "undo_next",
+        "next_tasks_to_undo",
         {
             "execution": execution_id,
             "epoch": epoch,

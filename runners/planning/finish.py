@@ -52,7 +52,7 @@ def conclude(state: SegmentState, *, others: bool) -> None:
             _whole(state)
     elif not others:
         if state.settled:
-            end_well(state)
+            end_as_success(state)
         else:
             _whole(state)
 
@@ -98,7 +98,7 @@ def _whole(state: SegmentState) -> bool:
         return undoing
     found = plan_from_rows.plan_all(state)
     blocked = found.moved or state.paused or state.left_to_worker
-    if blocked or compensation.in_flight(state.context.execution_id):
+    if blocked or compensation.has_live_run(state.context.execution_id):
         return found.moved
     if found.dead:
         _fail(state, _death(state, found.dead))
@@ -110,11 +110,11 @@ def _whole(state: SegmentState) -> bool:
         if state.place.outer is not None:
             state.data.enter(Place("", state.context.version.graph))
         state.outcomes = found.outcomes
-        end_well(state)
+        end_as_success(state)
     return True
 
 
-def end_well(state: SegmentState) -> None:
+def end_as_success(state: SegmentState) -> None:
     """End an unpaused execution as SUCCESS, or fail it if its output cannot be rendered.
 
     A process that must not render templates, such as a web process, leaves this to a worker.

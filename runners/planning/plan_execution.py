@@ -79,7 +79,7 @@ def send_pending(state: SegmentState) -> None:
     """Send the due pending runs of a locked execution again, after the commit."""
     graph = state.graph
     waiting = statements.fetch(
-        "waiting_segments",
+        "mark_pending_runs_sent",
         {"execution": state.context.execution_id, "patience": config().patience},
     )
     canvas = tuple(

@@ -146,7 +146,7 @@ def _facts(state: SegmentState, level: list[Place]) -> dict[str, list[tuple[Any,
     by_place: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
     if paths:
         found = statements.fetch(
-            "facts",
+            "step_states",
             {"execution": state.context.execution_id, "epoch": state.context.epoch, "paths": paths},
         )
         for row in found:

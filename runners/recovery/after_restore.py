@@ -87,7 +87,7 @@ def connected() -> list[str]:
 def _leap() -> list[int]:
     """Fence the live runs in batches, one transaction each; return the sizes of the batches."""
     done, after = [], FIRST
-    while found := fetch("fence", {"after": after, "most": BATCH, "leap": LEAP}):
+    while found := fetch("fence_after_restore", {"after": after, "most": BATCH, "leap": LEAP}):
         done.append(len(found))
         after = max(row[0] for row in found)
     return done

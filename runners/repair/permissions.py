@@ -41,7 +41,7 @@ def given_in(execution_ids: Collection[UUID]) -> set[UUID]:
     """Return the IDs of executions in whose tree of parents and children a step was approved."""
     if not execution_ids:
         return set()
-    found = statements.fetch("approved_in", {"ids": list(execution_ids)})
+    found = statements.fetch("executions_with_approval", {"ids": list(execution_ids)})
     return {pk for (pk,) in found}
 
 

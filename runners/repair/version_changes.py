@@ -89,7 +89,7 @@ class VersionMove:
 
 
 class _ReachedRun(NamedTuple):
-    """A row of `reached.sql`."""
+    """A row of `reached_steps.sql`."""
 
     execution_id: UUID
     step_path: str
@@ -151,7 +151,7 @@ def move_execution(
 
 
 def _runs(execution_ids: Sequence[UUID]) -> list[_ReachedRun]:
-    rows = statements.fetch("reached", {"executions": list(execution_ids)})
+    rows = statements.fetch("reached_steps", {"executions": list(execution_ids)})
     return [_ReachedRun(*row) for row in rows]
 
 

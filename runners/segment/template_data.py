@@ -105,7 +105,7 @@ def results_of(execution_id: UUID, paths: list[str]) -> list[tuple[Any, ...]]:
 
 def current(execution_id: UUID) -> tuple[dict[str, Any], Any, Any]:
     """Return the execution's current variables, its input, and the time of its start."""
-    row = statements.fetch_one("current", {"execution": execution_id})
+    row = statements.fetch_one("execution_template_data", {"execution": execution_id})
     assert row is not None
     variables, payload, started_at = row
     payload = opened(execution_id, payload, "trigger_payload")
@@ -178,7 +178,7 @@ def load_items(data: "TemplateData", indexes: list[int]) -> None:
 
 def _items_of(data: "TemplateData", place: Place, indexes: list[int]) -> dict[int, Any]:
     found = statements.fetch(
-        "items_undone" if data.prefix.endswith(UNDO) else "items",
+        "items_for_undo" if data.prefix.endswith(UNDO) else "items",
         {
             "execution": data.context.execution_id,
             "epoch": data.context.epoch,

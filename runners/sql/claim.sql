@@ -16,4 +16,4 @@ WITH execution AS MATERIALIZED (
        AND place = 'HELD'
        FOR SHARE
 )
---+ taken
+--+ claim_run

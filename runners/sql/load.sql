@@ -5,7 +5,7 @@
 -- `coalesce` makes the planner find the live run by the index of an execution's states. `IS TRUE`
 -- makes it find the results by the index of all its runs. Otherwise it would read all finished runs
 -- by the identity index, or combine that index with another.
---+ loaded
+--+ segment_columns
  WHERE e.id = %(execution)s
    AND r.segment = %(segment)s AND coalesce(r.superseded, false) = false
    AND r.state IN ('PENDING', 'LEASED', 'RUNNING', 'WAITING')

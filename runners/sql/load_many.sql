@@ -5,7 +5,7 @@
 SELECT asked.id, found.*
   FROM unnest(%(executions)s::uuid[]) AS asked (id),
        LATERAL (
---+ loaded
+--+ segment_columns
  WHERE e.id = asked.id
    AND r.segment = %(segment)s AND coalesce(r.superseded, false) = false
    AND r.state IN ('PENDING', 'LEASED', 'RUNNING', 'WAITING')

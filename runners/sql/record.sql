@@ -61,4 +61,4 @@
 SELECT (SELECT count(*) FROM fenced),
        (SELECT execution_state FROM fenced),
        (SELECT count(*) FROM added WHERE state = 'RUNNING'),
---+ others
+--+ other_live_runs

@@ -94,7 +94,7 @@ def _give_back_others(stall: Stall) -> None:
     while started(stall.pid) == stall.start and time.monotonic() < until:
         time.sleep(0.02)
     rows = []
-    held = statements.fetch("held_by", {"name": worker_name() + SEPARATOR})
+    held = statements.fetch("runs_of_worker", {"name": worker_name() + SEPARATOR})
     for run_id, execution_id, token, leased_by in held:
         there = pid_of(leased_by) == stall.pid and leased_by.split(SEPARATOR)[2] == stall.start
         if there and gone(leased_by):

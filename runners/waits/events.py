@@ -153,7 +153,7 @@ def deliver_missed(age: float, batch: int) -> int:
 
     Returns how many such runs were found, at most `batch`. The delivery evaluates the filters.
     """
-    rows = statements.fetch("unheard", {"age": age, "batch": batch, "most": MISSED})
+    rows = statements.fetch("runs_with_missed_events", {"age": age, "batch": batch, "most": MISSED})
     missed: dict[tuple[UUID, datetime], list[tuple[UUID, datetime]]] = defaultdict(list)
     for run_id, since, event_id, created_at in rows:
         missed[run_id, since] += [] if event_id is None else [(event_id, created_at)]
@@ -163,7 +163,9 @@ def deliver_missed(age: float, batch: int) -> int:
     # Only now: if the process dies before, the next sweep delivers them again.
     upto = [found[-1][1] if len(found) == MISSED else None for found in missed.values()]
     runs, since = zip(*missed, strict=True)
-    statements.fetch("heard", {"runs": list(runs), "since": list(since), "upto": upto})
+    statements.fetch(
+        "mark_missed_events_sent", {"runs": list(runs), "since": list(since), "upto": upto}
+    )
     return len(missed)
 
 

@@ -201,7 +201,7 @@ def _loaded(found: Sequence[Listener]) -> list[tuple[Listener, TemplateData]]:
 def _facts(found: Iterable[Listener]) -> dict[UUID, tuple[Any, ...]]:
     steps = [listener.step for listener in found]
     rows = statements.fetch(
-        "listener_facts",
+        "listener_executions",
         {
             "executions": list({listener.execution_id for listener in found}),
             "want_input": any(step.reads_input for step in steps),
@@ -263,7 +263,7 @@ def _load_items(made: Sequence[tuple[Listener, TemplateData]]) -> None:
 def _note(found: Sequence[Listener], failures: dict[UUID, str]) -> None:
     executions = {one.run_id: one.execution_id for one in found}
     statements.fetch(
-        "note_filters",
+        "log_filter_failures",
         {
             "executions": [executions[run_id] for run_id in failures],
             "runs": list(failures),

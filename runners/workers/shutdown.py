@@ -82,7 +82,7 @@ def give_back() -> int:
     """
     name = process_identity().partition(SEPARATOR)[0]
     rows = []
-    held = statements.fetch("held_by", {"name": name + SEPARATOR})
+    held = statements.fetch("runs_of_worker", {"name": name + SEPARATOR})
     for run_id, execution_id, token, leased_by in held:
         if leased_by == process_identity() or gone(leased_by):
             rows += release(execution_id, run_id, token)

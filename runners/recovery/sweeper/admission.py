@@ -47,7 +47,7 @@ def workspace_places() -> int:
 
 def _rouse() -> int:
     with transaction.atomic():
-        found = [pk for (pk,) in statements.fetch("forgotten", {"batch": BATCH})]
+        found = [pk for (pk,) in statements.fetch("executions_missing_a_slot", {"batch": BATCH})]
         if found:
             capacity.request_slot(found)
     return len(found)
@@ -55,7 +55,8 @@ def _rouse() -> int:
 
 def _doze() -> int:
     """Release the slots of executions whose live steps are all suspended; return how many."""
-    seen = [pk for (pk,) in statements.fetch("asleep", {"ids": None, "batch": BATCH})]
+    found = statements.fetch("executions_with_unused_slot", {"ids": None, "batch": BATCH})
+    seen = [pk for (pk,) in found]
     if not seen:
         return 0
     with transaction.atomic():
@@ -66,7 +67,8 @@ def _doze() -> int:
             .values_list("pk", flat=True)
         )
         # Checked again under the locks: a run may have woken meanwhile.
-        asleep = [pk for (pk,) in statements.fetch("asleep", {"ids": seen, "batch": BATCH})]
+        found = statements.fetch("executions_with_unused_slot", {"ids": seen, "batch": BATCH})
+        asleep = [pk for (pk,) in found]
         if asleep:
             capacity.release_slot(*asleep)
     return len(asleep)

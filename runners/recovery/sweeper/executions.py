@@ -27,7 +27,8 @@ class LookedThrough:
 def stalled_executions() -> int:
     """Plan at most 100 stalled executions among the next 5,000 running ones; return how many."""
     workspace, after = LookedThrough.place
-    found = statements.fetch("stalled", {"workspace": workspace, "after": after, "most": LOOKED_AT})
+    asked = {"workspace": workspace, "after": after, "most": LOOKED_AT}
+    found = statements.fetch("stalled_executions", asked)
     stalled = [pk for _, pk, is_stalled, _ in found if is_stalled]
     if len(stalled) <= STALLED_BATCH:  # else the others are found behind the same place
         LookedThrough.place = next(
@@ -66,7 +67,7 @@ OVERDUE_BATCH = 100
 
 def overdue_executions() -> int:
     """Time out executions whose deadline has passed; return how many."""
-    found = statements.fetch("overdue", {"batch": OVERDUE_BATCH})
+    found = statements.fetch("executions_past_deadline", {"batch": OVERDUE_BATCH})
     return sum(
         each(f"overdue execution {execution_id}", lifecycle.time_out, execution_id)
         for (execution_id,) in found
@@ -94,10 +95,10 @@ LEFTOVERS_BATCH = 100
 
 def leftover_runs() -> int:
     """End live runs of ended executions; return how many executions had such runs."""
-    found = statements.fetch("leftovers", {"batch": LEFTOVERS_BATCH})
+    found = statements.fetch("ended_with_live_runs", {"batch": LEFTOVERS_BATCH})
     for (execution_id,) in found:
         log.error("execution %s has ended, but has live runs; ending them", execution_id)
-        statements.fetch("end_live", {"execution": execution_id, "spared": []})
+        statements.fetch("cancel_live_runs", {"execution": execution_id, "spared": []})
     return len(found)
 
 

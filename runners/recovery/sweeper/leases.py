@@ -32,7 +32,7 @@ BATCH = 200
 def expired_leases() -> int:
     """Time out, release or fail runs whose lease has expired; return how many."""
     count = 0
-    rows = statements.fetch("expired", {"batch": BATCH})
+    rows = statements.fetch("runs_with_expired_lease", {"batch": BATCH})
     # Before the first is released: the last of several would seem to have been alone.
     held = _held([leased_by for _, _, _, leased_by, *_ in rows])
     for run_id, execution_id, token, leased_by, crashes, queue, overdue in rows:
@@ -95,7 +95,7 @@ SEEN = 2_000
 
 def orphaned_steps() -> int:
     """Release or fail the runs of processes on this machine that have ended; return how many."""
-    rows = statements.fetch("held", {"batch": SEEN})
+    rows = statements.fetch("runs_of_worker_processes", {"batch": SEEN})
     together = Counter(leased_by for _, _, _, leased_by, _ in rows)
     short = out_of_memory.of_late()
     lost = {

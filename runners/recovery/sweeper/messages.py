@@ -25,7 +25,7 @@ LOST_BATCH = 2_000
 def lost_messages() -> int:
     """Send lost segments again; return how many."""
     patience = config().patience
-    found = statements.fetch("overlooked", {"batch": LOST_BATCH, "patience": patience})
+    found = statements.fetch("recheck_unclaimed_runs", {"batch": LOST_BATCH, "patience": patience})
     remote = limits().remote_queues
     # Runs of remote queues wait until a runner asks, once a worker has rendered their inputs.
     picked = [
@@ -42,7 +42,7 @@ def lost_messages() -> int:
     if not lost:
         return 0
     own = {"runs": list(lost), "executions": list(lost.values())}
-    return resend(statements.fetch("resend", own | {"patience": patience}))
+    return resend(statements.fetch("mark_lost_runs_resent", own | {"patience": patience}))
 
 
 def _empty(queues: set[str]) -> set[str]:
@@ -74,4 +74,5 @@ def _depth(link: Connection, queue: str) -> int:
 
 def due_runs() -> int:
     """Send due runs that have not been sent; return how many."""
-    return resend(statements.fetch("sweep_due", {"batch": BATCH, "patience": config().patience}))
+    asked = {"batch": BATCH, "patience": config().patience}
+    return resend(statements.fetch("mark_due_runs_sent", asked))

@@ -12,7 +12,7 @@ BATCH = 1_000
 
 def expired_results() -> int:
     """Delete at most 1,000 expired results; return how many."""
-    return len(statements.fetch("forget_cached", {"batch": BATCH}))
+    return len(statements.fetch("delete_expired_results", {"batch": BATCH}))
 
 
 # Remove workers and remote runners that were not seen for a day: each start may bring a new name.

@@ -24,7 +24,7 @@ def due_timers() -> int:
     count = 0
     while True:
         with transaction.atomic():
-            found = statements.fetch("timers", {"batch": BATCH})
+            found = statements.fetch("runs_with_due_timer", {"batch": BATCH})
             pairs = [(run, execution) for run, execution in found]
             count += wake_runs.wake_all(pairs, wake_runs.ANY_KIND, {"by": "timer"})
         if len(found) < BATCH or time.monotonic() > until:

@@ -14,4 +14,4 @@ WITH execution AS MATERIALIZED (
        FOR SHARE OF x SKIP LOCKED
        FOR NO KEY UPDATE OF q SKIP LOCKED
 )
---+ taken
+--+ claim_run

@@ -9,4 +9,4 @@
 SELECT (SELECT count(*) FROM fenced),
        (SELECT execution_state FROM fenced),
        0,
---+ others
+--+ other_live_runs

@@ -29,4 +29,4 @@ UPDATE executions_workflowexecution x
                       AND o.state IN ('PENDING', 'LEASED', 'RUNNING', 'WAITING')
                       AND (o.state <> 'WAITING' OR o.waits_for <> 'body'))
 RETURNING
---+ freed
+--+ ended_columns

@@ -1,7 +1,8 @@
 --! one partition: execution
--- Record the first attempt of an execution's only step, and end the execution: `lock`, `complete`
--- and `end_well` in one statement, because no other run must be checked. Return a row only if this
--- was done. Otherwise nothing is written, and those three statements find the reason.
+-- Record the first attempt of an execution's only step, and end the execution: `lock`,
+-- `record_without_new_runs` and `end_as_success` in one statement, because no other run must be
+-- checked. Return a row only if this was done. Otherwise nothing is written, and those three
+-- statements find the reason.
 -- Races that this prevents:
 --  * a holder that lost its lease: token and holder must match, and the end selects FROM the fenced
 --    update;
@@ -52,4 +53,4 @@ UPDATE executions_workflowexecution x
   FROM fenced f
  WHERE x.id = f.execution_id
 RETURNING
---+ freed
+--+ ended_columns

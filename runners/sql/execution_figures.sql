@@ -1,0 +1,3 @@
+--! one partition: execution
+-- Return the figures of an execution that ends by a statement other than `end_as_success`.
+--+ figures

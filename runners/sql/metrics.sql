@@ -1,3 +1,0 @@
---! one partition: execution
--- Return the figures of an execution that ends by a statement other than `end_well`.
---+ figures
