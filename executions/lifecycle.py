@@ -1,8 +1,9 @@
 """Change the state of an execution: one guarded transition per function.
 
-`admission/capacity.py` admits executions, `compensation.py` undoes them, and `end_well.sql` and
-`end_only.sql` of `runners/sql` end them. A function locks the execution before it ends or wakes the
-runs in a later statement. So it cannot miss a claim, which locks the execution FOR SHARE.
+`admission/capacity.py` admits executions, `compensation.py` undoes them, and `end_as_success.sql`
+and `record_only_step_and_end.sql` of `runners/sql` end them. A function locks the execution before
+it ends or wakes the runs in a later statement. So it cannot miss a claim, which locks the execution
+FOR SHARE.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -101,7 +102,7 @@ def finish(
     """
     text = None if output is None else sealer.json(payloads.dump(output, "output"), "output")
     moved = statements.fetch(
-        "finish",
+        "end_execution",
         {
             "execution": execution_id,
             "state": state.value,

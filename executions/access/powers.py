@@ -181,7 +181,7 @@ def _held(user: User) -> Iterable[tuple[Any, str, list[str], UUID | None]]:
     if getattr(user, "is_superuser", False):
         ids = Workspace.objects.values_list("id", flat=True)
         return [(pk, str(Role.ADMIN), [], None) for pk in ids]
-    found = fetch("held", {"user": user.pk, "most": MOST_HELD})
+    found = fetch("memberships_and_grants", {"user": user.pk, "most": MOST_HELD})
     return [*found, *_of_groups(user)] if accounts.apart() else found
 
 
@@ -217,7 +217,7 @@ def powers_on(
 
 
 def _member(user: User, workspace_id: UUID) -> Member:
-    found = fetch_one("member", {"user": user.pk, "workspace": workspace_id})
+    found = fetch_one("membership", {"user": user.pk, "workspace": workspace_id})
     return (found[0], found[1]) if found else NO_MEMBER
 
 

@@ -215,7 +215,7 @@ def _token_in(
 def _token_here(digest: str, likely: Likely) -> tuple[ApiToken, datetime] | None:
     guess = _guesses.get(digest)
     following = () if guess is None else likely(guess)
-    row = next(iter(ahead.fetch(asked("token", {"digest": digest}), following)), None)
+    row = next(iter(ahead.fetch(asked("token_with_user", {"digest": digest}), following)), None)
     if row is None:
         _guesses.pop(digest, None)
         return None

@@ -115,7 +115,7 @@ def lock_workspace(workspace_id: UUID) -> None:
 
 def active(workspace_id: UUID) -> int:
     """Return the number of root executions of a workspace that hold a slot."""
-    [(count,)] = statements.fetch("active", {"workspace": workspace_id})
+    [(count,)] = statements.fetch("count_held_slots", {"workspace": workspace_id})
     return int(count)
 
 
@@ -159,7 +159,7 @@ def admit(workspace_id: UUID, key: ConcurrencyKey | None = None) -> int:
 
 def admit_next(ended_id: UUID) -> None:
     """Admit executions that waited for the slot or key of an ended or suspended execution."""
-    row = statements.fetch_one("waiting", {"ended": ended_id})
+    row = statements.fetch_one("freed_capacity", {"ended": ended_id})
     if row is None:
         return
     workspace_id, workflow_id, key, counted = row
@@ -184,7 +184,7 @@ def request_slot(execution_ids: Collection[UUID]) -> None:
     Call it in the transaction that resumes them, before runs are locked; it locks the executions.
     After the commit they get slots when some are free; until then no worker claims their runs.
     """
-    _, woken = _about(execution_ids, "lock_awake", "request_slot")
+    _, woken = _about(execution_ids, "lock_waking_executions", "request_slot")
     for workspace_id in {workspace for workspace, place in woken if place == CapacityState.WANTED}:
         transaction.on_commit(partial(admit, workspace_id), robust=True)
 
@@ -238,7 +238,7 @@ def _candidates(
         rows = statements.fetch("candidates", params)
     else:
         rows = statements.fetch(
-            "next_of_key", params | {"workflow": key.workflow_id, "key": key.text}
+            "candidates_for_key", params | {"workflow": key.workflow_id, "key": key.text}
         )
     return [
         _Candidate(pk, None if woke or text is None else ConcurrencyKey(workflow_id, text))
@@ -248,7 +248,7 @@ def _candidates(
 
 def _chosen(candidates: list[_Candidate]) -> list[_Chosen]:
     """Lock candidates; return those that need no concurrency key or whose key has capacity."""
-    rows = statements.fetch("chosen", {"ids": [item.id for item in candidates]})
+    rows = statements.fetch("lock_candidates", {"ids": [item.id for item in candidates]})
     locked = {
         pk: _Chosen(Admitted(pk, version_id, priority, epoch, fresh), state, limit)
         for pk, version_id, priority, epoch, fresh, state, limit in rows

@@ -118,7 +118,7 @@ def uses(
         return {}
     wanted = sorted(set(keys))
     found = statements.fetch(
-        "holders",
+        "count_key_use",
         {
             "workflows": [key.workflow_id for key in wanted],
             "keys": [key.text for key in wanted],

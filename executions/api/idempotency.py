@@ -111,7 +111,7 @@ def _digest(text: str) -> str:
 
 def _lock(asked: _Asked) -> None:
     name = payloads.digest(f"idempotency {asked.user_id} {asked.key}")
-    row = statements.fetch_one("try_lock", {"number": int(name[:16], 16) - 2**63})
+    row = statements.fetch_one("try_advisory_lock", {"number": int(name[:16], 16) - 2**63})
     if row is None or not row[0]:
         raise RequestInProgress(
             f"A request with the idempotency key {asked.key!r} is running. Repeat the request in "

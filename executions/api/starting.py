@@ -77,7 +77,7 @@ def startable(workflow_id: UUID, user: User) -> tuple[Workflow | None, Member]:
 
 def _wanted(workflow_id: UUID, user_id: Any) -> list[BoundStatement]:
     """Return the queries for the workflow and, if its workspace is known, for the limits there."""
-    found = [asked("startable", {"id": workflow_id, "user": user_id})]
+    found = [asked("workflow_for_api_start", {"id": workflow_id, "user": user_id})]
     if (workspace_id := _guesses.get(workflow_id)) is not None:
         found.append(query_of(workspace_id, user_id).statement)
     return found

@@ -69,7 +69,7 @@ def newest() -> AuditSeal | None:
 
 def progress() -> tuple[int, datetime | None]:
     """Return the number of links, and the time of the first unsealed row, if any."""
-    row = statements.fetch_one("audit_state", {})
+    row = statements.fetch_one("sealing_progress", {})
     assert row is not None
     return row[0] or 0, row[1]
 
@@ -132,7 +132,7 @@ def _rejoin(last: AuditSeal) -> ChainLink:
 
 
 def _is_alone() -> bool:
-    row = statements.fetch_one("try_lock", {"number": AdvisoryLock.AUDIT_SEALING})
+    row = statements.fetch_one("try_advisory_lock", {"number": AdvisoryLock.AUDIT_SEALING})
     return bool(row and row[0])
 
 

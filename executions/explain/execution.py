@@ -211,7 +211,7 @@ def _line(row: WorkflowExecution) -> QueuePosition | None:
     if row.state != ExecutionState.PENDING and row.place != CapacityState.WANTED:
         return None
     found: tuple[Any, ...] | None = statements.fetch_one(
-        "line", {"execution": row.pk, "most": COUNTED}
+        "queue_position", {"execution": row.pk, "most": COUNTED}
     )
     if found is None:
         return None

@@ -100,7 +100,7 @@ class Mark:
 
 def mark() -> Mark:
     """Return the current position. Take it before any read that depends on it."""
-    row = statements.fetch_one("watch_mark", {})
+    row = statements.fetch_one("watch_cursor", {})
     assert row is not None
     return Mark(row[0], row[1])
 

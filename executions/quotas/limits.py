@@ -63,15 +63,15 @@ def ceilings(workspace_id: UUID, user_id: Any = None) -> Ceilings:
 
 
 def query_of(workspace_id: UUID, user_id: Any) -> CeilingsQuery:
-    """Return the query of `ceilings`, for callers that run it together with other statements."""
+    """Return the query of `workspace_limits`, to run it together with other statements."""
     if ceilings_query.provided:
         return ceilings_query(workspace_id, user_id)
-    asked = statements.asked("ceilings", {"workspace": workspace_id})
+    asked = statements.asked("workspace_limits", {"workspace": workspace_id})
     return CeilingsQuery(asked, lambda rows: of_tier(rows[0]))
 
 
 def of_tier(row: Sequence[Any], more: Sequence[Limit] = ()) -> Ceilings:
-    """Return a tier's limits from a row of `ceilings.sql`, together with `more`."""
+    """Return a tier's limits from a row of `workspace_limits.sql`, together with `more`."""
     name, concurrent, pending, hourly, daily, archived, key = row
     own = windowed(None, f"The tier {name!r} of this workspace", hourly, daily)
     return Ceilings(name, concurrent, pending, tightest([*own, *more]), archived, key)

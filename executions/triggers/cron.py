@@ -301,7 +301,7 @@ def _start_behind(*, execution_id: UUID, trigger_id: UUID | None, **_: Any) -> N
     """Start the due ticks that waited for the end of this execution of their trigger."""
     if trigger_id is None:
         return
-    row = statements.fetch_one("queued_behind", {"ended": execution_id})
+    row = statements.fetch_one("trigger_with_queued_ticks", {"ended": execution_id})
     if row is not None:
         start_due(row[0])
 

@@ -23,7 +23,8 @@ from executions.triggers.start import start_batch, start_execution
 DEADLOCK_DETECTED = "40P01"
 ACTOR = Actor.system("code")
 MOST = 1_000
-# The columns of `workflow_to_start`, in the order of the model's fields, as `from_db` reads them.
+# The columns of `workflow_for_code_start`, in the order of the model's fields, as `from_db` reads
+# them.
 FACTS = (
     "id", "workspace_id", "name", "slug", "origin", "enabled", "latest_version_id",
     "canary_version_id", "canary_percent", "archived_at",
@@ -133,7 +134,7 @@ def _workflow(workflow_id: UUID) -> Workflow:
 
     Raises NotFound.
     """
-    row = statements.fetch_one("workflow_to_start", {"workflow": workflow_id})
+    row = statements.fetch_one("workflow_for_code_start", {"workflow": workflow_id})
     if row is None:
         raise NotFound(f"There is no workflow {workflow_id}.")
     return Workflow.from_db(alias(), FACTS, row)
