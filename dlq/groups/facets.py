@@ -54,7 +54,7 @@ def label(name: str, value: str) -> str:
 
 LOOKED_AT = 10_000
 MOST_SHOWN = 20  # values of one facet; `others` counts the rest
-# The facets in the order of `breakdown.sql`.
+# The facets in the order of `facet_counts.sql`.
 ORDER = ("version_number", "worker", "http_status", "target", "exception", "step_path", "workspace")
 NAMES: Mapping[str, str] = {**FACETS, "workspace": "workspace"}
 
@@ -95,7 +95,7 @@ def breakdown(group_id: UUID, most: int = LOOKED_AT) -> Breakdown:
     params = {"group": group_id, "most": most, "resolutions": Resolution.values}
     counts: dict[int, list[Share]] = {}
     looked_at = 0
-    for grouped, value, count in statements.fetch("breakdown", params):
+    for grouped, value, count in statements.fetch("facet_counts", params):
         if grouped == _mask(None):
             looked_at = count
         else:

@@ -84,7 +84,7 @@ def note_news(group_id: UUID, *, version_number: int = 0, seen: int = 0, opened:
 
 def note_entry(entry_id: UUID) -> None:
     """Queue the changes of the group's counters that a new entry causes."""
-    statements.fetch("note_entry", {"id": entry_id})
+    statements.fetch("queue_new_dead_letter_changes", {"id": entry_id})
 
 
 def note_of_entries(entry_ids: Sequence[UUID], *, opened: int) -> None:
@@ -93,7 +93,7 @@ def note_of_entries(entry_ids: Sequence[UUID], *, opened: int) -> None:
     The entries' current groups are used, because a group that was read earlier may be outdated. The
     caller has locked or changed the entries in this transaction, so their groups cannot change.
     """
-    statements.fetch("note_entries", {"ids": list(entry_ids), "opened": opened})
+    statements.fetch("queue_open_changes", {"ids": list(entry_ids), "opened": opened})
 
 
 def _known(workspace_id: UUID, fingerprint: str) -> GroupFingerprint | None:

@@ -73,7 +73,7 @@ def wake() -> int:
 def absorb(target_id: UUID, source_ids: Sequence[UUID]) -> None:
     """Add the counts of the source groups to the target's; the caller holds the counters' lock."""
     params = {"target": target_id, "sources": list(source_ids)}
-    for name in ("absorb_totals", "absorb_hours", "absorb_versions"):
+    for name in ("merge_totals", "merge_hours", "merge_versions"):
         statements.fetch(name, params)
 
 
@@ -81,7 +81,7 @@ def absorb(target_id: UUID, source_ids: Sequence[UUID]) -> None:
 def _fold_once(batch: int) -> int:
     if not try_counters():
         return 0
-    rows = statements.fetch("take_news", {"most": batch})
+    rows = statements.fetch("take_counter_changes", {"most": batch})
     if not rows:
         return 0
     sums = summed(rows)
@@ -95,7 +95,7 @@ def _fold_once(batch: int) -> int:
 
 
 def summed(rows: Iterable[tuple[Any, ...]]) -> dict[UUID, Sums]:
-    """Return the sums of the rows of `take_news.sql`, keyed by group ID."""
+    """Return the sums of the rows of `take_counter_changes.sql`, keyed by group ID."""
     found: dict[UUID, Sums] = {}
     for group_id, version, hour, moved, seen, opened, first, last, _ in rows:
         sums = found.setdefault(group_id, Sums())

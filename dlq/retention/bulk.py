@@ -65,7 +65,7 @@ class BulkWalk:
         """Of the next `most` executions, delete those that may be deleted; advance `after`."""
         place = {"after": self.after, "end": self.partition.end, "before": self.before}
         told = place | {"chunk": most, "most": most}
-        ((self.after, roots, of, kin),) = statements.fetch("prune_take", told)
+        ((self.after, roots, of, kin),) = statements.fetch("prune_lock_families", told)
         if roots is None:
             return NOTHING
         taken = TakenExecutions(roots, of or "{}", kin or "{}")
@@ -81,7 +81,7 @@ class BulkWalk:
         told |= {"first": self.partition.first or NIL, "end": self.partition.end}
         told |= {"roots": taken.roots, "of": taken.of, "kin": taken.kin, "before": self.before}
         told |= {"low": taken.low, "high": taken.high, "kept": list(_unstored(taken.ids))}
-        (found,) = statements.fetch("prune_sure", told)
+        (found,) = statements.fetch("prune_deletable", told)
         return found
 
 

@@ -114,7 +114,7 @@ def walk(wanted: RetentionPeriods, since: PruningPosition, before: datetime) -> 
     told = parameters(wanted.terms, wanted.scope, wanted.now)
     while True:
         place = {"at": since.at, "id": since.id, "before": before, "chunk": CHUNK}
-        rows = statements.fetch("prune_walk", told | place)
+        rows = statements.fetch("prune_expired_roots", told | place)
         if not rows:
             return
         since = PruningPosition(rows[-1][1], rows[-1][0])

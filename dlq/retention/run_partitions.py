@@ -100,7 +100,7 @@ class RunPartitions:
         most = upkeep.MOST_EXECUTIONS + 1
         told = parameters(self.wanted.terms, self.wanted.scope, self.wanted.now)
         span = {"first": partition.first or NIL, "end": partition.end, "most": most}
-        stays = [pk for (pk,) in statements.fetch("partition_stays", told | span)]
+        stays = [pk for (pk,) in statements.fetch("executions_kept_in_partition", told | span)]
         return len(stays) < most and upkeep.count_runs(stays) <= upkeep.MOST_RUNS
 
     def _of(self, execution_id: UUID) -> RunPartition | None:

@@ -27,7 +27,7 @@ SELECT m.root, count(*), sum(x.runs)::bigint, max(x.reason),
        (array_agg(m.id ORDER BY m.depth DESC, m.id))[1:%(most)s]
   FROM once m
   JOIN executions_workflowexecution e ON e.id = m.id
---+ term
+--+ retention_period
   LEFT JOIN LATERAL (
        SELECT max(CASE WHEN l.resolution = 'PENDING' THEN 3 ELSE 2 END) AS reason
          FROM (SELECT a.id, a.execution_id, a.workflow_id, a.resolution, a.pinned, a.expires_at,

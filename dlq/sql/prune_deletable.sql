@@ -15,7 +15,7 @@ WITH member AS MATERIALIZED (
             AND e.id >= %(first)s::uuid AND e.id < %(end)s::uuid AS over
        FROM member m
        JOIN executions_workflowexecution e ON e.id = m.id
---+ term
+--+ retention_period
       WHERE e.id BETWEEN %(low)s::uuid AND %(high)s::uuid),
   needed (id) AS MATERIALIZED (
      SELECT l.execution_id FROM dlq_deadletterentry l

@@ -17,5 +17,5 @@ SELECT e.id, e.finished_at,
        AND (%(states)s::text[] IS NULL OR e.state = ANY(%(states)s::text[]))
        AND coalesce(t.days > 0 AND e.finished_at < %(now)s - t.days * interval '1 day', false)
   FROM walked e
---+ term
+--+ retention_period
  ORDER BY e.finished_at, e.id
