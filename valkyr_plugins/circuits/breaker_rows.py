@@ -47,7 +47,9 @@ class Change:
 
 def picture() -> Picture:
     """Return the circuits that are not closed or have failures (at most 5,000), and the rules."""
-    unclean = CircuitBreaker.objects.raw(statements.statement("unclean"), {"most": MOST_UNCLEAN})
+    unclean = CircuitBreaker.objects.raw(
+        statements.statement("open_or_failing_circuits"), {"most": MOST_UNCLEAN}
+    )
     known = {Key(row.workspace_id, row.target): circuit_of(row) for row in unclean}
     at, rules = _rules()
     return Picture(at=at, unclean=known, rules=rules, whole=len(known) < MOST_UNCLEAN)

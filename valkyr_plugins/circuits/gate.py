@@ -50,7 +50,7 @@ def wake(key: Key, most: int = WOKEN_AT_ONCE) -> int:
     """
     with transaction.atomic():
         found = statements.fetch(
-            "waiting",
+            "longest_held_runs",
             {"target": key.target, "workspace": key.workspace_id, "most": most},
         )
         return wake_all([(run, of) for run, of in found], [WaitKind.CIRCUIT], WOKEN)
@@ -76,7 +76,7 @@ def held_for(keys: Sequence[Key]) -> dict[Key, int]:
     if not keys:
         return {}
     found = statements.fetch(
-        "counts",
+        "count_held_runs",
         {
             "workspaces": [key.workspace_id for key in keys],
             "targets": [key.target for key in keys],
@@ -311,9 +311,9 @@ def wake_held() -> int:
 
     Also remove expired failures, so that the list that workers read stays short.
     """
-    statements.fetch("forget", {"batch": SWEPT_AT_ONCE})
+    statements.fetch("clear_expired_failures", {"batch": SWEPT_AT_ONCE})
     enabled = config().enabled
-    found = statements.fetch("held", {"batch": SWEPT_AT_ONCE, "whatever": not enabled})
+    found = statements.fetch("targets_to_wake", {"batch": SWEPT_AT_ONCE, "whatever": not enabled})
     if found:
         memory().refresh()
     return sum(
@@ -328,7 +328,9 @@ def forget_unused() -> int:
     Otherwise, the rows of targets that were called only once would never be deleted.
     """
     before = first_id_at(datetime.now(UTC), -KEPT)
-    return len(statements.fetch("prune", {"before": before, "batch": SWEPT_AT_ONCE}))
+    return len(
+        statements.fetch("delete_clean_circuits", {"before": before, "batch": SWEPT_AT_ONCE})
+    )
 
 
 def _serve(key: Key, enabled: bool) -> int:

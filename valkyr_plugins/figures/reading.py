@@ -83,10 +83,10 @@ def _failed(tally: Tally, state: str, number: int) -> None:
 
 
 _NOTES: Mapping[str, Callable[..., None]] = {
-    "ended": _ended,
-    "created": _created,
-    "dispatched": _dispatched,
-    "failed": _failed,
+    "count_ended": _ended,
+    "count_created": _created,
+    "count_waits_for_worker": _dispatched,
+    "count_failed_attempts": _failed,
 }
 
 

@@ -26,7 +26,7 @@ def asked(workspace_id: UUID, user_id: Any) -> CeilingsQuery:
     It reads the workspace's tier, and the quotas of the workspace and of the user.
     """
     of = {"workspace": workspace_id, "user": user_id}
-    return CeilingsQuery(statements.asked("ceilings", of), _ceilings)
+    return CeilingsQuery(statements.asked("workspace_limits_and_quotas", of), _ceilings)
 
 
 def _ceilings(rows: list[tuple[Any, ...]]) -> Ceilings:

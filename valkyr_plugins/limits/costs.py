@@ -38,7 +38,7 @@ MOST_SPENT = Decimal(9999999999999999)
 def note(context: SegmentContext, work: Work, unit: Unit) -> None:
     """Record and count a unit's costs, at the end of the transaction that records the unit."""
     told = statements.fetch(
-        "note_costs",
+        "record_costs",
         {
             "execution": context.execution_id,
             "run": work.run_id,

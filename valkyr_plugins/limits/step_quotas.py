@@ -139,7 +139,7 @@ def free(leases: Sequence[tuple[UUID, int]]) -> list[UUID]:
     if not leases:
         return []
     runs, tokens = zip(*leases, strict=True)
-    rows = statements.fetch("free_places", {"runs": list(runs), "tokens": list(tokens)})
+    rows = statements.fetch("free_slots", {"runs": list(runs), "tokens": list(tokens)})
     return [row[0] for row in rows]
 
 
@@ -194,7 +194,7 @@ def _without_place(
         return {}
     places = {"quotas": sorted(limited), "runs": [asking.run_id for asking in askings]}
     # The count is a statement after the lock, so that it sees what those before us committed.
-    _, rows = statements.fetch_together([("lock_quotas", places), ("count_places", places)])
+    _, rows = statements.fetch_together([("lock_quotas", places), ("count_slots", places)])
     held = Counter(dict(rows))
     without = {}
     for number, of in enumerate(rules):
@@ -302,7 +302,7 @@ def _hold(holders: Sequence[tuple[Asking, Sequence[UUID]]]) -> None:
     places = [(quota, asking) for asking, quotas in holders for quota in quotas]
     if places:
         statements.fetch(
-            "hold_places",
+            "take_slots",
             {
                 "quotas": [quota for quota, _ in places],
                 "runs": [asking.run_id for _, asking in places],

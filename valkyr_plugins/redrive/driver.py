@@ -59,7 +59,7 @@ def settle(redrive_id: UUID) -> Settled:
 def _window(redrive: Redrive) -> list[tuple[Any, ...]]:
     steps = redrive.scope == RedriveScope.STEP
     return statements.fetch(
-        "steps" if steps else "executions",
+        "sent_step_states" if steps else "sent_execution_states",
         {"redrive": redrive.pk, "after": redrive.settled_to, "most": WINDOW},
     )
 
@@ -228,5 +228,5 @@ def _one_by_one(redrive_id: UUID, batch: Batch, until: float) -> tuple[int, bool
 
 def _under_way() -> list[UUID]:
     """Return the IDs of the next 100 redrives with work; the oldest follows the newest."""
-    rows = statements.fetch("under_way", {"after": _last, "most": MOST})
+    rows = statements.fetch("next_busy_redrives", {"after": _last, "most": MOST})
     return [redrive_id for (redrive_id,) in rows]

@@ -71,7 +71,9 @@ def running(redrive_id: UUID) -> Redrive | None:
 
 def queued(redrive: Redrive, *, after: int, most: int) -> list[Queued]:
     """Return at most `most` queued items with IDs above `after`, in order."""
-    found = statements.fetch("queued", {"redrive": redrive.pk, "after": after, "most": most})
+    found = statements.fetch(
+        "next_queued_items", {"redrive": redrive.pk, "after": after, "most": most}
+    )
     return [Queued(*row) for row in found]
 
 
@@ -80,7 +82,7 @@ def send(redrive: Redrive, sent: Sequence[Sent]) -> None:
     if not sent:
         return
     moved = statements.fetch(
-        "sent",
+        "mark_items_sent",
         {
             "ids": [item.id for item in sent],
             "runs": [item.run_id for item in sent],
@@ -139,7 +141,7 @@ def _end(ended: Sequence[Ended]) -> None:
     if not ended:
         return
     moved = statements.fetch(
-        "ended",
+        "end_items",
         {
             "ids": [item.id for item in ended],
             "states": [str(item.state) for item in ended],

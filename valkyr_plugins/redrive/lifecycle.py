@@ -179,7 +179,7 @@ def _hold(redrive: Redrive) -> int:
     Return the number of skipped entries. The caller holds the lock that serializes the starts of
     redrives in the workspace.
     """
-    row = statements.fetch_one("hold", {"redrive": redrive.pk})
+    row = statements.fetch_one("hold_dead_letters", {"redrive": redrive.pk})
     assert row is not None, "it counts"
     return int(row[0])
 

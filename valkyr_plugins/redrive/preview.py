@@ -210,7 +210,7 @@ class _Kind:
 
 
 def _kinds(entries: Sequence[UUID]) -> list[_Kind]:
-    found = statements.fetch("kinds", {"entries": list(entries), "most": MOST_KINDS})
+    found = statements.fetch("count_by_step", {"entries": list(entries), "most": MOST_KINDS})
     return [_Kind(*row) for row in found]
 
 
@@ -225,7 +225,7 @@ def _counted(
     redrive: Redrive, entries: Sequence[UUID], gone: list[UUID]
 ) -> tuple[int, list[Skipped]]:
     rows = statements.fetch(
-        "reasons",
+        "count_skip_reasons",
         {
             "redrive": redrive.pk, "entries": list(entries),
             "step": redrive.scope == RedriveScope.STEP, "gone": gone,
@@ -305,7 +305,7 @@ def _tried(redrive: Redrive, entries: Sequence[UUID]) -> tuple[list[Sample], lis
 def _seconds(redrive: Redrive, entries: Sequence[UUID], runs: int) -> float:
     """Estimate the seconds that sending takes or, if longer, running at limited concurrency."""
     row = statements.fetch_one(
-        "measured", {"entries": list(entries[:MEASURED]), "workspace": redrive.workspace_id}
+        "measured_rates", {"entries": list(entries[:MEASURED]), "workspace": redrive.workspace_id}
     )
     pace, each = row if row is not None else (None, None)
     rate = redrive.rate or float(pace or FULL_PACE)

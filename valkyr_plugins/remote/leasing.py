@@ -97,7 +97,7 @@ class Leased:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _Reserved:
-    """A row of the result of `reserve.sql`."""
+    """A row of the result of `reserve_runs.sql`."""
 
     run_id: UUID
     execution_id: UUID
@@ -156,7 +156,7 @@ def _reserve(
     Skips runs that another runner is reserving, and runs of executions that a worker is planning.
     """
     found = statements.fetch(
-        "reserve",
+        "reserve_runs",
         {
             "runner": runner,
             "workspaces": list(workspaces),
@@ -180,7 +180,7 @@ def _hand_out(reserved: Sequence[_Reserved], actor: Actor) -> list[Leased]:
             turn_away(one.run, answer)
     finally:
         if left:
-            statements.fetch("unreserve", {"rows": _rows(left)})
+            statements.fetch("release_reservations", {"rows": _rows(left)})
     return leased
 
 
@@ -232,7 +232,7 @@ def _lease(
     refused: list[tuple[_Ready, Wait | Exception]] = []
     with transaction.atomic():
         rows = statements.fetch(
-            "still_reserved",
+            "lock_reserved_runs",
             {
                 "rows": _rows(
                     (one.run.run_id, one.run.context.execution_id, one.run.token) for one in ready
@@ -269,7 +269,7 @@ def _begin(ready: Sequence[_Ready], actor: Actor) -> None:
         for one in ready
     ]
     statements.fetch(
-        "lease",
+        "lease_reserved_runs",
         {
             "rows": payloads.dump(rows, "leased runs"),
             "lease": limits.lease,
@@ -372,7 +372,7 @@ def note(runner: str, workspaces: Sequence[UUID], queues: Sequence[str], host: s
     """Record that a remote runner was just seen, for the first hundred of its workspaces."""
     listed = list(workspaces[:MOST_WORKSPACES])
     statements.fetch(
-        "runner",
+        "record_runner_seen",
         {
             "runner": runner,
             "host": host,

@@ -44,7 +44,7 @@ from valkyr_plugins.timetravel.point_in_time import Point, retimed
 
 __all__ = ["LATEST", "PINNED", "InvalidFork", "Overrides", "fork", "replay"]
 
-# The columns of a run that a fork copies (`copy_past.sql`), besides its error.
+# The columns of a run that a fork copies (`copy_runs_to_fork.sql`), besides its error.
 COPIED = ("inputs", "outputs", "error_details")
 
 
@@ -208,10 +208,10 @@ class _Beginning:
 
 def _copy(made: WorkflowExecution, origin: WorkflowExecution, point: Point) -> None:
     told = restore_points.params(origin, point) | {"around": restore_points.around(origin, point)}
-    past = statements.fetch("past", told)
+    past = statements.fetch("runs_of_point", told)
     times = retimed([(begun, ended) for _, begun, ended in past], database_now())
     statements.fetch(
-        "copy_past",
+        "copy_runs_to_fork",
         {
             "fork": made.pk,
             "origin": origin.pk,
@@ -263,7 +263,7 @@ def _require_steps(
     """Raise InvalidFork if the version lacks a step that the fork would copy or begin with."""
     version = compiled(made.version_id)
     paths = [
-        path for (path,) in statements.fetch("kept_steps", restore_points.params(origin, point))
+        path for (path,) in statements.fetch("steps_of_point", restore_points.params(origin, point))
     ]
     if point.before:
         paths.append(point.before)

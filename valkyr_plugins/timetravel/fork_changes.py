@@ -189,7 +189,7 @@ def asked_again(origin: WorkflowExecution, version: Compiled, point: Point) -> P
     """
     while True:
         told = restore_points.params(origin, point)
-        decided: dict[str, datetime] = dict(statements.fetch("decided_before", told))
+        decided: dict[str, datetime] = dict(statements.fetch("decisions_before_point", told))
         ended: dict[str, bool] = {}
         if decided or version.id != origin.version_id:
             for path, early, began in statements.fetch("ended_before", told):

@@ -84,7 +84,7 @@ def before_step(execution: WorkflowExecution, step_path: str, *, named: bool = T
 
 def around(execution: WorkflowExecution, point: Point) -> list[str]:
     """Return the step paths of the containers around the runs that belong to the point."""
-    found = statements.fetch("kept_places", params(execution, point))
+    found = statements.fetch("iterations_of_point", params(execution, point))
     return holders(prefix for (prefix,) in found)
 
 

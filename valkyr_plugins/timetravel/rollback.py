@@ -92,11 +92,11 @@ def _go_back(execution: WorkflowExecution, point: Point, actor: Actor) -> dict[s
         "around": restore_points.around(execution, point)
     }
     variables = restore_points.variables_at(execution, point)
-    superseded, cancelled = statements.fetch("undo", told)[0]
+    superseded, cancelled = statements.fetch("supersede_after_point", told)[0]
     epoch = _begin_epoch(execution, point, variables)
     ids = [uuid7() for _ in told["around"]]
-    statements.fetch("revive", told | {"epoch": epoch, "ids": ids})
-    statements.fetch("carry_over", {"execution": execution.pk, "epoch": epoch})
+    statements.fetch("reopen_containers", told | {"epoch": epoch, "ids": ids})
+    statements.fetch("move_runs_to_epoch", {"execution": execution.pk, "epoch": epoch})
     Waiter.objects.filter(execution_id=execution.pk).exclude(run__state__in=sorted(LIVE)).delete()
     _tell(execution.pk, epoch, actor=actor, label=point.label)
     return {"superseded": superseded, "cancelled": cancelled}

@@ -70,7 +70,7 @@ def turn(seconds: float = TURN_SECONDS) -> MigrationTurn:
     """
     global _last  # noqa: PLW0603 - one a process
     done = MigrationTurn()
-    rows = statements.fetch("running", {"after": _last, "most": MOST})
+    rows = statements.fetch("next_running_migrations", {"after": _last, "most": MOST})
     share = seconds / max(1, len(rows))
     for (migration_id,) in rows:
         _last = migration_id

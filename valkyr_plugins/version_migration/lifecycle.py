@@ -68,7 +68,7 @@ def make(workflow: Workflow, plan: MigrationPlan, *, actor: Actor) -> ExecutionM
             "ids": list(plan.ids) or None,
             "most": MOST,
         }
-        migration.total = len(statements.fetch("enlist", asked))
+        migration.total = len(statements.fetch("insert_executions", asked))
         if not migration.total:
             raise InvalidMigration(
                 f"No live execution is on version {source.number}, so there is nothing to migrate.",

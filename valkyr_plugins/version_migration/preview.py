@@ -53,7 +53,8 @@ class MigrationPreview:
 def preview(migration: ExecutionMigration) -> MigrationPreview:
     """Return the migration's effects on its first 20,000 queued executions, in groups."""
     rows = statements.fetch(
-        "groups", {"migration": migration.pk, "source": migration.source_id, "most": EXAMINED}
+        "group_by_position",
+        {"migration": migration.pk, "source": migration.source_id, "most": EXAMINED},
     )
     found: dict[tuple[object, ...], MigrationGroup] = {}
     chosen, others = rows[:JUDGED], rows[JUDGED:]

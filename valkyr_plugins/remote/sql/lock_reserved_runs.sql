@@ -3,7 +3,7 @@
 --  * a pause or cancellation that commits meanwhile: the execution is locked FOR SHARE, and its
 --    state is read again. An execution that a worker is planning is skipped;
 --  * a deadlock: the executions are locked first, without waiting. Then the runs are locked in the
---    order of their IDs, with waiting: `reserve` locks runs for a moment when it looks for
+--    order of their IDs, with waiting: `reserve_runs` locks runs for a moment when it looks for
 --    candidates.
 WITH reserved AS MATERIALIZED (
     SELECT n.id, n.token, r.execution_id, r.epoch
