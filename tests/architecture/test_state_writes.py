@@ -24,9 +24,9 @@ SET = re.compile(
 RECORDED = {RunState.SUCCESS, RunState.FAILED, RunState.DLQ}
 # Guarded elsewhere than in the WHERE of the update: by the rows selected before it, or because they
 # have no end yet.
-GUARDED_ELSEWHERE = {"lease": {RunState.PENDING}, "undo": LIVE}
+GUARDED_ELSEWHERE = {"lease_reserved_runs": {RunState.PENDING}, "supersede_after_point": LIVE}
 # Takes a run to end it in the same transaction; no other transaction sees it RUNNING.
-SEIZING = "seize"
+SEIZING = "take_lease_from_holder"
 
 
 def writes() -> dict[str, tuple[set[str], set[str]]]:
@@ -54,8 +54,10 @@ def guarded(condition: str) -> set[str]:
 
 def test_every_statement_that_writes_states_is_read() -> None:
     assert sorted(writes()) == [
-        "end_live", "end_only", "fenced", "go_on", "hand_on", "heartbeat",
-        "hold", "lease", "release", "seize", "suspend", "taken", "undo", "wake", "wake_container",
+        "begin_recording_remote_run", "cancel_live_runs", "claim_run", "fenced", "heartbeat",
+        "lease_reserved_runs", "record_and_begin_next", "record_and_claim_sibling",
+        "record_only_step_and_end", "release", "supersede_after_point", "suspend",
+        "take_lease_from_holder", "wake", "wake_container",
     ]  # fmt: skip
 
 

@@ -329,7 +329,7 @@ def test_ten_thousand_fall_asleep_and_wake_in_a_few_statements(
         before = whole_scans()
         with CaptureQueriesContext(connection) as others:
             request_slot(ids)
-        assert asked == ["release_slot", "lock_awake", "request_slot"]
+        assert asked == ["release_slot", "lock_waking_executions", "request_slot"]
         assert len(others) == 0
         assert whole_scans() - before <= 1, "once for all of them, whatever else is in the table"
     assert found.filter(place="HELD").count() == 100, "the rest follows batch by batch"

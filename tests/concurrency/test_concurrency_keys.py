@@ -353,11 +353,11 @@ def test_choosing_who_is_next_reads_a_handful_of_rows_of_ten_thousand(crowd: Any
     assert _rows_read(plan) < 50, plan
     assert "Seq Scan" not in str(plan)
     plan = _explain(
-        "next_of_key",
+        "candidates_for_key",
         {"workspace": workspace.pk, "places": 100, "workflow": workflow.pk, "key": "a"},
     )
     assert _rows_read(plan) < 50, plan
-    plan = _explain("holders", {"workflows": [workflow.pk], "keys": ["a"], "most": 1})
+    plan = _explain("count_key_use", {"workflows": [workflow.pk], "keys": ["a"], "most": 1})
     assert _rows_read(plan) < 50, plan
 
 

@@ -66,7 +66,7 @@ def test_a_lock_that_is_waited_for_too_long_leaves_a_session_that_works(
             cursor.execute("SET lock_timeout = '200ms'")
         with pytest.raises(OperationalError, match="lock timeout"):
             recorded(second)
-        row = statements.fetch_one("in_flight", {"execution": execution})
+        row = statements.fetch_one("has_live_run", {"execution": execution})
         return bool(row and row[0])
 
     with transaction.atomic():

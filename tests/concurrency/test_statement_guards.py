@@ -78,19 +78,23 @@ FENCED: list[Row] = [
     *_ends(*ENDED), *_ends("PENDING"),
 ]  # fmt: skip
 CASES: dict[str, Case] = {
-    "seize": Case({"token": 3, "holder": "me", "crashed": 0, "cause": ""},
-                  [DUE, HELD, ASLEEP, HELD | {"state": "'LEASED'"}], [*ANOTHER, *_states(*OVER)]),
+    "take_lease_from_holder": Case({"token": 3, "holder": "me", "crashed": 0, "cause": ""}, [
+        DUE, HELD, ASLEEP, HELD | {"state": "'LEASED'"},
+    ], [*ANOTHER, *_states(*OVER)]),
     "release": Case(RELEASE | {"patience": 30}, [HELD, DUE, HELD | {"state": "'LEASED'"}],
                     [*ANOTHER, *_states("WAITING", *OVER)]),
     "renew": Case({"tokens": [3], "details": [None], "lease": 20, "grace": 2}, [HELD],
                   [*ANOTHER, *_states("PENDING", "LEASED", "WAITING", *OVER)]),
-    "postpone": Case({"delay": 5, "token": 3}, [DUE], [*ANOTHER, *_states("RUNNING", *OVER)]),
-    "prepare": Case(PREPARE, [DUE], [
+    "postpone_suspect": Case({"delay": 5, "token": 3}, [DUE],
+                             [*ANOTHER, *_states("RUNNING", *OVER)]),
+    "store_remote_inputs": Case(PREPARE, [DUE], [
         *ANOTHER, *_states("RUNNING", "WAITING", *OVER), {"secret_places": "'[]'::jsonb"}]),
-    "hold": Case({"token": 3}, [HELD | {"state": "'LEASED'"}, HELD],
-                 [*ANOTHER, *_states("PENDING", "WAITING", *OVER), {"lease_until": PAST}]),
-    "resend": Case({"patience": 30}, [DUE], _states("LEASED", "RUNNING", "WAITING", *OVER)),
-    "unsend": Case({}, [DUE], [*_states("RUNNING", "WAITING", *OVER), {"published_at": "NULL"}]),
+    "begin_recording_remote_run": Case({"token": 3}, [HELD | {"state": "'LEASED'"}, HELD], [
+        *ANOTHER, *_states("PENDING", "WAITING", *OVER), {"lease_until": PAST}]),
+    "mark_lost_runs_resent": Case({"patience": 30}, [DUE],
+                                  _states("LEASED", "RUNNING", "WAITING", *OVER)),
+    "mark_unsent": Case({}, [DUE], [
+        *_states("RUNNING", "WAITING", *OVER), {"published_at": "NULL"}]),
     "suspend": Case(SUSPEND, [HELD], [*STRANGER, *_states("PENDING", "WAITING", *OVER)]),
     "wake": Case({"kinds": ["timer"], "wake": "{}", "sealed": None, "patience": 30},
                  [ASLEEP, ASLEEP | {"e.state": "'PAUSED'"}],
@@ -98,17 +102,18 @@ CASES: dict[str, Case] = {
                   *_ends("PENDING", *ENDED)]),
     "wake_container": Case({"progress": "{}", "wake": "{}", "patience": 30}, [ASLEEP],
                            _states("PENDING", "RUNNING", *OVER)),
-    "progress": Case({"progress": "{}"}, [ASLEEP], _states("PENDING", "RUNNING", *OVER)),
-    "note_filters": Case({"messages": ["wrong"], "most": 3}, [ASLEEP],
-                         _states("PENDING", "RUNNING", *OVER)),
-    "supersede": Case({"prefix": "one"}, [DONE], [{"superseded": "true"}]),
+    "store_counters": Case({"progress": "{}"}, [ASLEEP], _states("PENDING", "RUNNING", *OVER)),
+    "log_filter_failures": Case({"messages": ["wrong"], "most": 3}, [ASLEEP],
+                                _states("PENDING", "RUNNING", *OVER)),
+    "supersede_body": Case({"prefix": "one"}, [DONE], [{"superseded": "true"}]),
     "claim": Case(CLAIM, CLAIMED, NOT_CLAIMED),
-    "claim_along": Case(CLAIM, CLAIMED, NOT_CLAIMED),
-    "complete": Case(RESULT, [HELD, HELD | {"e.state": "'PAUSED'"}], FENCED),
+    "claim_without_waiting": Case(CLAIM, CLAIMED, NOT_CLAIMED),
+    "record_without_new_runs": Case(RESULT, [HELD, HELD | {"e.state": "'PAUSED'"}], FENCED),
     "record": Case(RESULT, [HELD, HELD | {"e.state": "'PAUSED'"}], FENCED),
-    "go_on": Case(RESULT, [HELD], [*FENCED, *_ends("PAUSED")]),
-    "end_only": Case(RESULT, [HELD], [*FENCED, *_ends("PAUSED"), UNDONE, {"attempt": "2"}]),
-    "end_well": Case(RESULT, [
+    "record_and_begin_next": Case(RESULT, [HELD], [*FENCED, *_ends("PAUSED")]),
+    "record_only_step_and_end": Case(RESULT, [HELD], [
+        *FENCED, *_ends("PAUSED"), UNDONE, {"attempt": "2"}]),
+    "end_as_success": Case(RESULT, [
         DONE | {"o.state": "'SUCCESS'"},
         DONE | {"o.state": "'FAILED'"},
         DONE | {"o.state": "'WAITING'", "o.waits_for": "'body'"},
@@ -116,25 +121,26 @@ CASES: dict[str, Case] = {
         *STRANGER, *_states("FAILED", "DLQ", "CANCELLED", "SKIPPED"), *GOES_ON, UNDONE,
         *_each("o.state", *LIVE), {"o.state": "'RUNNING'", "o.waits_for": "'body'"},
     ], "execution"),
-    "hand_on": Case(RESULT, [HELD], [
+    "record_and_claim_sibling": Case(RESULT, [HELD], [
         *FENCED, *_ends("PAUSED"), {"e.place": "'FREE'"}, {"o.lease_token": "1"},
         {"o.retry_after": PAST}, *_each("o.state", "RUNNING", "WAITING", *OVER),
     ], "beside"),
-    "end_live": Case({"spared": [UUID(int=1)]}, [
+    "cancel_live_runs": Case({"spared": [UUID(int=1)]}, [
         {**row, "module_id": f"'{UUID(int=1)}'"}
         for row in (DUE, ASLEEP, HELD | {"lease_until": PAST})
     ] + [HELD, HELD | {"state": "'LEASED'"}], [
         *_states(*OVER), HELD, HELD | {"state": "'LEASED'"},
     ]),
-    "fence": Case({"after": UUID(int=0), "most": 10_000, "leap": 1_000}, [DUE, HELD, ASLEEP],
-                  _states(*OVER, "SKIPPED")),
-    "waiting_segments": Case({"patience": 30}, [DUE, DUE | {"retry_after": PAST}],
-                             [*_states("RUNNING", "WAITING", *OVER), {"retry_after": SOON}]),
-    "sweep_due": Case({"patience": 30, "batch": 10_000}, [LATE | {"published_at": "NULL"}], [
+    "fence_after_restore": Case({"after": UUID(int=0), "most": 10_000, "leap": 1_000},
+                                [DUE, HELD, ASLEEP], _states(*OVER, "SKIPPED")),
+    "mark_pending_runs_sent": Case({"patience": 30}, [DUE, DUE | {"retry_after": PAST}], [
+        *_states("RUNNING", "WAITING", *OVER), {"retry_after": SOON}]),
+    "mark_due_runs_sent": Case({"patience": 30, "batch": 10_000},
+                               [LATE | {"published_at": "NULL"}], [
         *_states("RUNNING", "WAITING", *OVER), {"due_at": SOON}, {"published_at": PAST}]),
-    "overlooked": Case({"patience": 30, "batch": 10_000}, [LATE], [
+    "recheck_unclaimed_runs": Case({"patience": 30, "batch": 10_000}, [LATE], [
         *_states("RUNNING", "WAITING", *OVER), {"due_at": SOON}, {"published_at": "NULL"}]),
-    "executions/finish": Case(FINISH, [{}], _ends("PENDING", "PAUSED", *ENDED), "execution"),
+    "executions/end_execution": Case(FINISH, [{}], _ends("PENDING", "PAUSED", *ENDED), "execution"),
     "executions/reopen": Case({}, [{"e.state": "'FAILED'"}],
                               _ends("RUNNING", "PAUSED", "SUCCESS", "CANCELLED"), "execution"),
     "executions/release_slot": Case({}, [
@@ -143,7 +149,7 @@ CASES: dict[str, Case] = {
     ], [*_ends("PENDING", *ENDED), {"e.place": "'FREE'"}], "execution"),
     "executions/request_slot": Case({}, [{"e.place": "'FREE'"}],
                                     _each("e.place", "HELD", "WANTED"), "execution"),
-    "executions/chosen": Case({}, [
+    "executions/lock_candidates": Case({}, [
         {"e.state": "'PENDING'", "e.place": "'HELD'"}, {"e.place": "'WANTED'"},
         {"e.place": "'WANTED'", "e.state": "'PAUSED'"},
     ], [
@@ -156,7 +162,14 @@ CASES: dict[str, Case] = {
         *_ends("PENDING", "SUCCESS", "CANCELLED", "TIMEOUT"), {"e.concurrency_key": "'key'"},
     ], "rows"),
 }  # fmt: skip
-GROW = ("seize", "release", "claim", "claim_along", "end_live", "fence")
+GROW = (
+    "take_lease_from_holder",
+    "release",
+    "claim",
+    "claim_without_waiting",
+    "cancel_live_runs",
+    "fence_after_restore",
+)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -213,7 +226,7 @@ def test_a_message_is_overtaken_by_one_that_a_worker_claimed(
     execution = start(publish(BESIDE))
     # A separate queue: other tests' runs overtake nothing in it.
     own = {"queue": "'overtaken'", "o.queue": "'overtaken'"}
-    found = _answer("overlooked", execution, {"patience": 30, "batch": 10_000},
+    found = _answer("recheck_unclaimed_runs", execution, {"patience": 30, "batch": 10_000},
                     {**LATE, **own, **beside})  # fmt: skip
     mine = run_of(execution, "one.main").pk
     assert [row[2] for row in found if row[1] == mine] == [overtaken]
@@ -223,7 +236,9 @@ def test_what_a_paused_execution_has_to_do_is_not_overlooked(queue: World) -> No
     execution = start(publish(BESIDE))
     given, mine = {"patience": 30, "batch": 10_000}, run_of(execution, "one.main").pk
     for state, told in (("RUNNING", True), ("PAUSED", False)):
-        found = _answer("overlooked", execution, given, {**LATE, "e.state": f"'{state}'"})
+        found = _answer(
+            "recheck_unclaimed_runs", execution, given, {**LATE, "e.state": f"'{state}'"}
+        )
         assert (mine in [row[1] for row in found]) is told
 
 

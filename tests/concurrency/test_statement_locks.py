@@ -37,13 +37,13 @@ OVER: Row = {"state": "'SUCCESS'", "o.state": "'SUCCESS'", "e.state": "'CANCELLE
 # statement's answer then.
 WAITS: dict[str, tuple[Mapping[str, Any], Row, Row, Sequence[Any]]] = {
     "claim": (CLAIM, DUE, PAUSED, []),
-    "go_on": (RESULT, HELD, PAUSED, []),
-    "end_only": (RESULT, HELD, PAUSED, []),
-    "complete": (RESULT, HELD, {"e.state": "'FAILED'"}, [0]),
-    "fence": ({"leap": 1_000, "most": 1}, DUE, OVER, []),
+    "record_and_begin_next": (RESULT, HELD, PAUSED, []),
+    "record_only_step_and_end": (RESULT, HELD, PAUSED, []),
+    "record_without_new_runs": (RESULT, HELD, {"e.state": "'FAILED'"}, [0]),
+    "fence_after_restore": ({"leap": 1_000, "most": 1}, DUE, OVER, []),
     "lock": ({}, {}, PAUSED, ["PAUSED"]),
-    "executions/chosen": ({}, {"e.state": "'PENDING'"}, {"e.state": "'CANCELLED'"}, []),
-    "executions/lock_awake": ({}, {}, PAUSED, [1]),
+    "executions/lock_candidates": ({}, {"e.state": "'PENDING'"}, {"e.state": "'CANCELLED'"}, []),
+    "executions/lock_waking_executions": ({}, {}, PAUSED, [1]),
 }
 
 
@@ -61,7 +61,7 @@ def test_a_statement_waits_for_a_change_and_sees_it(
 ) -> None:
     given, row, change, answer = WAITS[name]
     rows = set_all(execution, row)
-    if name == "fence":
+    if name == "fence_after_restore":
         given = {**given, "after": UUID(int=rows[0].pk.int - 1)}
     with transaction.atomic():
         set_all(execution, change)
@@ -71,10 +71,10 @@ def test_a_statement_waits_for_a_change_and_sees_it(
 
 
 SKIPS: dict[str, tuple[Mapping[str, Any], Row, str]] = {
-    "claim_along": (CLAIM, DUE, "executions_workflowexecution"),
-    "claim_along of a run": (CLAIM, DUE, "runners_run"),
-    "sweep_due": (SWEEP, {**LATE, "published_at": "NULL"}, "runners_run"),
-    "overlooked": (SWEEP, LATE, "runners_run"),
+    "claim_without_waiting": (CLAIM, DUE, "executions_workflowexecution"),
+    "claim_without_waiting of a run": (CLAIM, DUE, "runners_run"),
+    "mark_due_runs_sent": (SWEEP, {**LATE, "published_at": "NULL"}, "runners_run"),
+    "recheck_unclaimed_runs": (SWEEP, LATE, "runners_run"),
     "executions/lock_to_reopen": ({}, {"e.state": "'FAILED'"}, "executions_workflowexecution"),
 }
 
@@ -95,7 +95,7 @@ def test_results_that_somebody_holds_are_forgotten_later(execution: UUID, rivals
     kept = CachedResult.objects.create(
         owner=uuid4(), key="k", run_id=uuid7(), outcome="", expires_at=timezone.now()
     )
-    forget = _statement("forget_cached", execution, {"batch": 10_000})
+    forget = _statement("delete_expired_results", execution, {"batch": 10_000})
     assert (kept.pk,) not in _beside_a_lock(rivals, "runners_cachedresult", kept.pk, forget)
     assert (kept.pk,) in forget()
 
@@ -108,7 +108,7 @@ def test_a_waiter_that_is_being_woken_is_not_delivered_to(execution: UUID, rival
         unheard_since=since,
     )  # fmt: skip
     upto = since + timedelta(seconds=1)
-    hear = _statement("heard", execution, {"since": [since], "upto": [upto]})
+    hear = _statement("mark_missed_events_sent", execution, {"since": [since], "upto": [upto]})
     _beside_a_lock(rivals, "runners_waiter", run.pk, hear, key="run_id")
     assert Waiter.objects.get(pk=run.pk).unheard_since == since
     hear()

@@ -456,7 +456,7 @@ def test_ten_thousand_listeners_take_one_statement_a_batch(
     monkeypatch.setattr(execution_statements, "fetch_together", noted_together)
     with CaptureQueriesContext(connection) as others:
         assert deliver.deliver(event.pk) == 120
-    assert asked == ["listeners", "lock_awake", "request_slot", "wake"] * 3
+    assert asked == ["listeners", "lock_waking_executions", "request_slot", "wake"] * 3
     # The event, its mark, and a transaction's begin and end a batch.
     assert len(others) <= 2 + 2 * 3
     queue.queue.clear()

@@ -52,7 +52,7 @@ def trigger() -> Trigger:
 
 
 def test_whether_a_tick_waits_for_an_ended_execution_is_read_from_indexes(trigger: Trigger) -> None:
-    text = re.sub(r"%\(\w+\)s", "$1", statements.statement("queued_behind"))
+    text = re.sub(r"%\(\w+\)s", "$1", statements.statement("trigger_with_queued_ticks"))
     with connection.cursor() as cursor:
         raw = cursor.cursor.connection
     raw.execute("SET LOCAL plan_cache_mode = force_generic_plan")

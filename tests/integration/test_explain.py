@@ -144,7 +144,7 @@ def test_the_backlog_is_counted_by_the_index_of_what_is_due(queue: World) -> Non
         cursor.execute("SET enable_seqscan = off")
         cursor.execute("SET enable_sort = off")
         cursor.execute(
-            f"EXPLAIN {statements.statement('backlog')}",
+            f"EXPLAIN {statements.statement('count_runs_sent_before')}",
             {"execution": UUID(int=0), "queues": ["default"], "times": ["now"], "most": 10},
         )
         plan = "\n".join(line for (line,) in cursor.fetchall())

@@ -42,7 +42,7 @@ def sent(ago: int, times: int = 1, state: str = "PENDING") -> UUID:
 
 
 def overtaken() -> set[UUID]:
-    rows = statements.fetch("overlooked", {"batch": 100, "patience": 10})
+    rows = statements.fetch("recheck_unclaimed_runs", {"batch": 100, "patience": 10})
     return {run for _, run, is_overtaken, *_ in rows if is_overtaken}
 
 
@@ -67,7 +67,7 @@ def test_a_run_is_overtaken_by_one_sent_later_that_has_ended() -> None:
 @pytest.mark.parametrize(("waited", "until"), [(12, 10), (50, 10), (70, 70), (300, 300)])
 def test_in_its_first_minute_a_late_run_is_looked_at_often(waited: int, until: int) -> None:
     run = sent(waited)
-    statements.fetch("overlooked", {"batch": 100, "patience": 10})
+    statements.fetch("recheck_unclaimed_runs", {"batch": 100, "patience": 10})
     due_at = Run.objects.values_list("due_at", flat=True).get(pk=run)
     assert due_at is not None
     assert (due_at - database_now()).total_seconds() == pytest.approx(until, abs=3)
@@ -92,7 +92,7 @@ def wait_after_resending(ago: int, times: int) -> float:
     run = sent(ago, times)
     execution = Run.objects.get(pk=run).execution_id
     asked = {"runs": [run], "executions": [execution], "patience": 10}
-    assert len(statements.fetch("resend", asked)) == 1
+    assert len(statements.fetch("mark_lost_runs_resent", asked)) == 1
     found = Run.objects.get(pk=run)
     assert found.publications == times + 1
     assert found.published_at is not None

@@ -32,14 +32,17 @@ from valkyr_plugins.remote import statements as of_remote
 # Not called while work is in progress.
 SELDOM = {
     "ancestors": "a page of one execution",
-    "approved_in": "a person's repair",
-    "fence": "after a restore",
-    "line": "the page that explains why an execution waits",
-    "note_filters": "filters that could not be evaluated",
+    "executions_with_approval": "a person's repair",
+    "fence_after_restore": "after a restore",
+    "log_filter_failures": "filters that could not be evaluated",
+    "queue_position": "the page that explains why an execution waits",
 }
 # On tables without finished rows they match most rows: these read a whole table.
-WIDE = {"active", "asleep", "backlog", "held_by", "overlooked", "stalled"}
-OF_PLUGINS = {"reserve": of_remote, "canary_side": of_canaries}
+WIDE = {
+    "count_held_slots", "count_runs_sent_before", "executions_with_unused_slot",
+    "recheck_unclaimed_runs", "runs_of_worker", "stalled_executions",
+}  # fmt: skip
+OF_PLUGINS = {"reserve_runs": of_remote, "canary_side": of_canaries}
 INDEXES = Path(__file__).parents[2] / "docs/reference/indexes.md"
 
 
@@ -51,7 +54,8 @@ def _statements() -> dict[str, Any]:
         for name in sorted(file.stem for file in of.FOLDER.glob("*.sql"))
         if name not in SELDOM and any(table in of.statement(name) for table in HOT)
     }
-    assert {"claim", "load", "record", "complete", "start", "finish"} <= set(found)
+    hot = {"claim", "end_execution", "load", "record", "record_without_new_runs", "start"}
+    assert hot <= set(found)
     return found
 
 

@@ -293,7 +293,14 @@ def test_families_are_packed_by_executions_and_runs() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["prune_walk", "prune_families", "prune_lock", "prune_take", "prune_sure"]
+    "name",
+    [
+        "prune_expired_roots",
+        "prune_families",
+        "prune_lock",
+        "prune_lock_families",
+        "prune_deletable",
+    ],
 )
 def test_every_question_is_answered_by_an_index(orders: Workflow, name: str) -> None:
     wanted, place = as_set(database_now()), PruningPosition()

@@ -70,47 +70,50 @@ SELECT gen_random_uuid(), w.id, 'http.request:' || n || '.example.com', 'CLOSED'
 EXPECTED: dict[str, set[str]] = {
     "claim": {PRIMARY},
     "record": {PRIMARY, BY_STATE},
-    "go_on": {PRIMARY},
-    "complete": {PRIMARY, BY_STATE},
-    "hand_on": {PRIMARY},
+    "record_and_begin_next": {PRIMARY},
+    "record_without_new_runs": {PRIMARY, BY_STATE},
+    "record_and_claim_sibling": {PRIMARY},
     "siblings": {IDENTITY},
-    "stranded": {PRIMARY, BY_STATE},
+    "siblings_of_lost_run": {PRIMARY, BY_STATE},
     "renew": {PRIMARY, DUE},
     "release": {PRIMARY, DUE},
-    "seize": {PRIMARY},
-    "resend": {PRIMARY, DUE},
-    "look": {PRIMARY},
+    "take_lease_from_holder": {PRIMARY},
+    "mark_lost_runs_resent": {PRIMARY, DUE},
+    "run_and_execution": {PRIMARY},
     "outcomes": {IDENTITY, BY_STATE},
-    "sweep_due": {"run_retry", PRIMARY},
-    "overlooked": {DUE, PRIMARY},
-    "held": {DUE},
-    "expired": {DUE},
-    "leftovers": {DUE},
-    "end_live": {BY_STATE},
-    "waiting_segments": {BY_STATE},
-    "stalled": {DUE, BY_STATE},
+    "mark_due_runs_sent": {"run_retry", PRIMARY},
+    "recheck_unclaimed_runs": {DUE, PRIMARY},
+    "runs_of_worker_processes": {DUE},
+    "runs_with_expired_lease": {DUE},
+    "ended_with_live_runs": {DUE},
+    "cancel_live_runs": {BY_STATE},
+    "mark_pending_runs_sent": {BY_STATE},
+    "stalled_executions": {DUE, BY_STATE},
     "suspend": {PRIMARY, BY_STATE},
     "wake": {PRIMARY},
-    "timers": {DUE},
-    "container": {IDENTITY},
+    "runs_with_due_timer": {DUE},
+    "waiting_container": {IDENTITY},
     "items": {IDENTITY},
-    "collect": {IDENTITY},
-    "progress": {PRIMARY},
+    "outputs_of_steps": {IDENTITY},
+    "store_counters": {PRIMARY},
     "wake_container": {PRIMARY},
-    "in_flight": {BY_STATE},
-    "forgotten": {DUE},
+    "has_live_run": {BY_STATE},
+    "executions_missing_a_slot": {DUE},
     "listeners": {PRIMARY},
     "listeners_in": {PRIMARY},
-    "note_filters": {PRIMARY},
-    "hold": {PRIMARY},
+    "log_filter_failures": {PRIMARY},
+    "begin_recording_remote_run": {PRIMARY},
 }
 # Those may use any index of the execution's runs.
 BY_EXECUTION = (
-    "load", "facts", "results", "metrics", "failures", "dead_within", "supersede", "turns",
-    "blame", "listener_results", "turns_shown", "watch_runs", "watch_whole",
-    "durations", "unsend",
+    "durations", "execution_figures", "failures", "has_dead_step_in_body", "iterations_for_page",
+    "iterations_with_rows", "last_dead_step", "listener_results", "load", "mark_unsent", "results",
+    "step_states", "supersede_body", "watch_all_runs", "watch_runs",
 )  # fmt: skip
-OF_THE_PAST = ("kept_places", "kept_steps", "undo", "revive", "carry_over", "past")
+OF_THE_PAST = (
+    "iterations_of_point", "move_runs_to_epoch", "reopen_containers", "runs_of_point",
+    "steps_of_point", "supersede_after_point",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -143,14 +146,14 @@ def test_a_hot_statement_uses_its_index(large_table: None, name: str) -> None:
 
 
 def test_leased_runs_begin_by_their_ids(large_table: None) -> None:
-    nodes = _plan("lease", leases)
+    nodes = _plan("lease_reserved_runs", leases)
     used = {node["Index Name"] for node in nodes if "Index Name" in node}
     assert used == {PRIMARY}
     assert not _sequential(nodes)
 
 
 def test_runs_of_the_past_are_copied_by_their_ids(large_table: None) -> None:
-    nodes = _plan("copy_past", past)
+    nodes = _plan("copy_runs_to_fork", past)
     used = {node["Index Name"] for node in nodes if "Index Name" in node}
     runs = {index for index in used if index.startswith(("run_", "runners_run_"))}
     assert runs == {PRIMARY}
@@ -170,7 +173,16 @@ def test_a_statement_about_one_execution_reads_its_runs_alone(
 
 
 @pytest.mark.parametrize(
-    "name", ["timers", "sweep_due", "overlooked", "expired", "leftovers", "long_running", "overdue"]
+    "name",
+    [
+        "runs_with_due_timer",
+        "mark_due_runs_sent",
+        "recheck_unclaimed_runs",
+        "runs_with_expired_lease",
+        "ended_with_live_runs",
+        "long_running",
+        "executions_past_deadline",
+    ],
 )
 def test_a_duty_reads_only_what_is_due(large_table: None, name: str) -> None:
     """A duty reads only due rows: a volatile clock in the condition would make it read every live
@@ -186,7 +198,9 @@ def test_what_is_running_is_looked_at_once_for_all_late_runs(large_table: None) 
     With a backlog it took 23 s per late run, because the index keeps entries of recently finished
     runs.
     """
-    assert "SubPlan" not in {node.get("Parent Relationship") for node in _plan("overlooked")}
+    assert "SubPlan" not in {
+        node.get("Parent Relationship") for node in _plan("recheck_unclaimed_runs")
+    }
 
 
 def test_leftovers_ask_for_each_execution_by_its_key(large_table: None) -> None:
@@ -194,7 +208,7 @@ def test_leftovers_ask_for_each_execution_by_its_key(large_table: None) -> None:
 
     A join was planned as if no execution were final, and took 17 s with a backlog.
     """
-    nodes = _plan("leftovers")
+    nodes = _plan("ended_with_live_runs")
     [scan] = [node for node in nodes if node.get("Relation Name") == "executions_workflowexecution"]
     assert scan["Index Name"] == "executions_workflowexecution_pkey"
     assert "d.execution_id" in scan["Index Cond"]
@@ -210,7 +224,7 @@ def test_listeners_of_an_event_are_read_in_the_order_of_their_index(large_table:
 def test_runs_of_a_remote_queue_are_read_in_the_order_in_which_they_are_leased(
     large_table: None,
 ) -> None:
-    nodes = _plan("reserve", leases)
+    nodes = _plan("reserve_runs", leases)
     runs = {n["Index Name"] for n in nodes if str(n.get("Index Name")).startswith("run")}
     assert runs == {"run_remote", PRIMARY}
     assert not _sequential(nodes) & {"runners_run", "executions_workflowexecution"}
@@ -218,7 +232,7 @@ def test_runs_of_a_remote_queue_are_read_in_the_order_in_which_they_are_leased(
     assert "q.name" in scan["Index Cond"]
 
 
-@pytest.mark.parametrize("name", ["unclean", "forget"])
+@pytest.mark.parametrize("name", ["open_or_failing_circuits", "clear_expired_failures"])
 def test_circuits_that_are_clean_are_not_looked_at(large_table: None, name: str) -> None:
     nodes = _plan(name, circuits)
     assert "circuit_unclean" in {node.get("Index Name") for node in nodes}
@@ -226,11 +240,11 @@ def test_circuits_that_are_clean_are_not_looked_at(large_table: None, name: str)
 
 
 def test_circuits_of_long_ago_are_found_by_their_ids(large_table: None) -> None:
-    nodes = _plan("prune", circuits)
+    nodes = _plan("delete_clean_circuits", circuits)
     assert not _sequential(nodes)
 
 
-@pytest.mark.parametrize("name", ["held", "waiting", "counts"])
+@pytest.mark.parametrize("name", ["targets_to_wake", "longest_held_runs", "count_held_runs"])
 def test_steps_held_for_a_target_are_found_by_index(large_table: None, name: str) -> None:
     nodes = _plan(name, circuits)
     assert "waiter_key" in {node.get("Index Name") for node in nodes}
@@ -265,7 +279,7 @@ def test_the_version_beside_a_canary_is_counted_by_the_index_of_its_workflow(
 
 
 def test_executions_past_their_deadline_are_found_by_index(large_table: None) -> None:
-    used = {node.get("Index Name") for node in _plan("overdue")}
+    used = {node.get("Index Name") for node in _plan("executions_past_deadline")}
     assert "execution_deadline" in used
 
 

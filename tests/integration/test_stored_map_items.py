@@ -271,7 +271,9 @@ def test_the_counters_of_a_map_with_stored_items_are_made_again_after_a_roll_bac
     run = valkyr.start(PURE, PAYLOAD)
     each = Run.objects.get(execution_id=run.id, step_path="each.main")
 
-    [(_, given, total)] = statements.fetch("given", {"execution": run.id, "run": each.pk})
+    [(_, given, total)] = statements.fetch(
+        "container_inputs", {"execution": run.id, "run": each.pk}
+    )
 
     assert (total or blocks.length_of(each.inputs["items"])) == 40
     assert "items" not in given

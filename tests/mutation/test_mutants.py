@@ -104,8 +104,8 @@ def test_code_defaults_and_constants_are_exchanged_in_place() -> None:
 
 
 def test_a_part_is_of_all_statements_that_have_it() -> None:
-    found = applied.statements_of("runners/sql/parts/taken.sql")
-    assert found == {"runners/sql/claim", "runners/sql/claim_along"}
+    found = applied.statements_of("runners/sql/parts/claim_run.sql")
+    assert found == {"runners/sql/claim", "runners/sql/claim_without_waiting"}
 
 
 def test_equivalents_are_not_counted(tmp_path: Path) -> None:

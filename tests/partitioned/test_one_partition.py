@@ -29,17 +29,23 @@ OF_PLUGINS = {
     name: of
     for of, names in (
         (of_remote, ("heartbeat",)),
-        (of_timetravel, ("copy_past", "past", "kept_steps", "kept_places", "undo", "carry_over")),
+        (of_timetravel, (
+            "copy_runs_to_fork", "iterations_of_point", "move_runs_to_epoch", "runs_of_point",
+            "steps_of_point", "supersede_after_point",
+        )),
     )
     for name in names
-}
+}  # fmt: skip
 # Duties that look for rows of any age, by indexes that hold few rows; and a crash, whose note names
 # the run alone.
 ALL_PARTITIONS = {
-    "backlog": "run_due", "expired": "run_due", "fence": "after a restore",
-    "forgotten": "run_due", "held": "run_due", "held_by": "run_due", "leftovers": "run_due",
-    "long_running": "run_due", "overlooked": "run_due", "sweep_due": "run_retry",
-    "timers": "run_due", "left_permits": "permits of lost leases", "execution_of": "a crash",
+    "count_runs_sent_before": "run_due", "ended_with_live_runs": "run_due",
+    "execution_of": "a crash", "executions_missing_a_slot": "run_due",
+    "expired_permits": "permits of lost leases", "fence_after_restore": "after a restore",
+    "long_running": "run_due", "mark_due_runs_sent": "run_retry",
+    "recheck_unclaimed_runs": "run_due", "runs_of_worker": "run_due",
+    "runs_of_worker_processes": "run_due", "runs_with_due_timer": "run_due",
+    "runs_with_expired_lease": "run_due",
 }  # fmt: skip
 
 

@@ -100,7 +100,7 @@ def test_a_sleeper_and_a_dead_letter_outlive_their_partition(orders: Workflow) -
     assert of_day(35) not in names()
     assert upkeep.long_name() in names()
     asked = {"execution": sleeper.pk, "run": run.pk, "token": run.lease_token, "delay": 5}
-    assert statements.fetch("postpone", asked) == [(run.pk,)]
+    assert statements.fetch("postpone_suspect", asked) == [(run.pk,)]
     # What is left of it goes row by row.
     Run.objects.filter(execution=sleeper).update(state="SUCCESS", finished_at=database_now())
     ended = {"state": "SUCCESS", "finished_at": database_now() - timedelta(days=31)}

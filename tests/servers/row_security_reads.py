@@ -101,7 +101,9 @@ def _request(
         with suppress(TokenRefused):  # somebody whose session is another's
             account_in_session(session, user.pk + 1_000_000)
         found = account_in_session(
-            session, user.pk, lambda key: [asked("startable", {"id": wanted, "user": key})]
+            session,
+            user.pk,
+            lambda key: [asked("workflow_for_api_start", {"id": wanted, "user": key})],
         )
         limit_to(found.user)
         workflow, _ = startable(wanted, found.user)

@@ -18,10 +18,10 @@ def problems(executions: Sequence[UUID], stories: Sequence[Drawn]) -> list[str]:
     """Return the wrong results of these executions; each had to end as its story says."""
     done = Audit(executions)
     found = [*done.problems]
-    found += [what for (what,) in ACTED.fetch("broken", {})]
+    found += [what for (what,) in ACTED.fetch("violations", {})]
     found += [
         f"run {path} is {state}, held by {holder or 'nobody'}"
-        for path, state, holder in ACTED.fetch("leases", {})
+        for path, state, holder in ACTED.fetch("leftover_leases", {})
     ]
     for number, (execution, drawn) in enumerate(zip(executions, stories, strict=True)):
         found += [f"execution {number} {what}" for what in _as_drawn(execution, drawn, done)]

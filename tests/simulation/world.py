@@ -96,7 +96,7 @@ class Simulation:
         self._limits = without_clocks()
         self._limits.__enter__()
         self.monitor = psycopg.connect(autocommit=True, **own_connection.parameters())
-        self.monitor.execute(judge.ACTED.text("fresh"))
+        self.monitor.execute(judge.ACTED.text("create_trigger"))
         self.scheduler = Scheduler((*WORKERS, *OTHERS), self.monitor)
 
     def run(self, seed: int, *, harsh: bool = False) -> Outcome:
@@ -249,7 +249,7 @@ class World:
     def _over(self) -> bool:
         if self.broker.queue:
             return False
-        row = ACTED.fetch_one("left", {})
+        row = ACTED.fetch_one("count_unfinished", {})
         return row == (0,)
 
     def _deliver(self, worker: Actor) -> None:

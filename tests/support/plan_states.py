@@ -3,9 +3,9 @@
 SQL creates the rows, in separate databases without autovacuum. `FULL` is a number of rows above
 which no plan changes: reading a table of 10,000 finished executions and 20,000 runs costs a hundred
 times an index look-up, and more rows add only to the former. With 1,000,000 and 2,000,000 the plans
-of 87 of 90 statements were the same (2026-11-26; it takes four minutes). `forgotten`, `leftovers`
-and `long_running` read a whole table in the state "fresh, analysed", where every row had become due
-in those minutes.
+of 87 of 90 statements were the same (2026-11-26; it takes four minutes).
+`executions_missing_a_slot`, `ended_with_live_runs` and `long_running` read a whole table in the
+state "fresh, analysed", where every row had become due in those minutes.
 """
 
 import re

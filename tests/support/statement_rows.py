@@ -45,7 +45,7 @@ def fetch_for(
     asked = {
         "run": run.pk, "runs": [run.pk], "execution": execution, "executions": [execution],
         "ids": [execution], "segments": [run.segment], **given,
-        "next": beside.pk if name == "hand_on" else uuid7(),
+        "next": beside.pk if name == "record_and_claim_sibling" else uuid7(),
     }  # fmt: skip
     room = of_executions if name.startswith("executions/") else of_runners
     return room.fetch(name.removeprefix("executions/"), asked)

@@ -149,7 +149,7 @@ def test_a_step_that_costs_nothing_pays_nothing(
     with CaptureQueriesContext(connection) as captured:
         record_result.record(state, work, unit)
 
-    assert asked == ["go_on"]
+    assert asked == ["record_and_begin_next"]
     assert not captured.captured_queries
 
 

@@ -1,4 +1,5 @@
--- Create a trigger that records changes of a run which must never happen; `broken.sql` reads them.
+-- Create a trigger that records changes of a run which must never happen; `violations.sql` reads
+-- them.
 CREATE TABLE IF NOT EXISTS simulation_broken (id bigserial PRIMARY KEY, what text NOT NULL);
 CREATE OR REPLACE FUNCTION simulation_watch() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

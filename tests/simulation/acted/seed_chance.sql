@@ -1,2 +1,0 @@
--- Set the seed of `random()` in this session.
-SELECT setseed(%(seed)s)
