@@ -1,5 +1,5 @@
-// Writes BUILD.json beside the bundle: what it was built from, and what came out. A test computes
-// both again, so that a bundle older than its sources is found where there is no Node.
+// Writes BUILD.json beside the bundle, with hashes of the build's sources and results. A test
+// computes both again, so it detects a bundle that is older than its sources, even without Node.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";

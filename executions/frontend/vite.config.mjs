@@ -2,14 +2,15 @@ import { readFileSync } from "node:fs";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
 
-// Two pages, the studio and the monitor, and one chunk of what both use. Pages name the files that
-// they load, and Django's manifest storage adds hashes to these. It does not look into scripts, so
-// the chunk that they import has a hash of its own: no page meets that of another build. Each
-// language but English is a chunk, too, which a page fetches where it is in that language.
+// There are two pages, the studio and the monitor, and one chunk for the code that both use. The
+// entry files have fixed names, because Django's templates name them and its manifest storage adds
+// hashes to these names. The storage does not rewrite imports in scripts, so the shared chunk has
+// its own hash: a page never loads the shared chunk of another build. Each language except English
+// is also a chunk, which a page loads only in that language.
 const PAGES = ["studio", "monitor"];
 
-// In the bundle the keys of the catalogue (src/words) are numbers: their names would be a third of
-// each language.
+// The build replaces the catalogue's keys (src/words) with numbers, because the keys would be a
+// third of the size of each language.
 const KEY = /"([a-z]+\.[A-Za-z0-9]+)"/g;
 const keys = [...readFileSync("src/words/en.ts", "utf8").matchAll(KEY)].map(([, key]) => key);
 const numbers = new Map(keys.map((key, at) => [key, at]));

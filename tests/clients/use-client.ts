@@ -1,4 +1,4 @@
-// Uses the generated TypeScript types: starts one execution with fetch and reads it.
+// Uses the generated TypeScript types: starts an execution with fetch, and reads it.
 import type { components, operations } from "./schema";
 
 declare const process: { env: Record<string, string> };

@@ -1,13 +1,14 @@
-// Work through a list by keyboard. Off while typing, and off for who switches it off (WCAG 2.1.4).
+// Keyboard shortcuts for lists. They do not work while the user types, and can be disabled (WCAG
+// 2.1.4).
 (() => {
   const KEPT = "valkyrShortcuts";
-  // Where `g g` and `g e` go: the page says it.
+  // `g g` and `g e` go to the addresses in the page.
   const go = (key) => {
     const { groups, entries } = document.querySelector("[data-shortcuts]").dataset;
     location.assign(key === "g" ? groups : entries);
   };
   let at = -1;
-  let leading = -Infinity; // when g was pressed
+  let leading = -Infinity; // time when `g` was pressed, in milliseconds
 
   const on = () => localStorage.getItem(KEPT) !== "off";
   const rows = () => [...document.querySelectorAll("#result_list tr.data-row")];
@@ -26,13 +27,13 @@
 
   const here = () => rows().find((row) => row.contains(document.activeElement)) || rows()[at];
 
-  // What a key does to the row one is at, else to the page: a link of the row that bears the key,
-  // the operation of the row's menu, a button of the page.
+  // A key acts on the current row, else on the page. It clicks the row's link with this key, the
+  // operation in the row's menu, or a button of the page.
   const OPERATIONS = { r: "requeue", d: "discard", a: "acknowledge", m: "note", s: "snooze" };
   function act(key) {
     const row = here();
     const pk = row?.querySelector("input.action-select")?.value;
-    // A row's menu is made when its button is reached, or now.
+    // A row's menu is created when its button is reached, so create it now.
     const menu = OPERATIONS[key] && row?.querySelector("[data-menu]:empty");
     if (menu) {
       menu.parentElement.dispatchEvent(new Event("pointerenter"));
@@ -48,7 +49,7 @@
     found?.click();
   }
 
-  // One that is seen, else one of the menu.
+  // Return the visible button, or else the one in a menu.
   function buttons(key) {
     const all = [...document.querySelectorAll(`[data-key="${key}"]`)];
     return all.find((one) => one.offsetParent) || all[0];

@@ -1,4 +1,4 @@
-// The dark half is a copy of the light one.
+// Copy the light half, and show the copy in the dark theme.
 const light = document.querySelector(".theme");
 const dark = light.cloneNode(true);
 dark.className = "theme dark";

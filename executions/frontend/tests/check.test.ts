@@ -164,7 +164,7 @@ test("a body's tasks see the tasks before their container", () => {
   ]);
 });
 
-/** Counts how often a type is asked for. */
+/** Counts how often a type is looked up. */
 class Asked extends Map<string, ModuleType> {
   times = 0;
   override get(type: string): ModuleType | undefined {

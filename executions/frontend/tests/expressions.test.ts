@@ -11,7 +11,7 @@ import { pathsIn, scopeFor } from "../src/expressions/scopeFor";
 import { readable } from "../src/expressions/upstream";
 import { speak } from "../src/words/language";
 
-/** The text without its `|`, and where that stood. */
+/** Return the text without its `|`, and the position of the `|`. */
 function at(marked: string): [string, number] {
   const place = marked.indexOf("¦");
   return [marked.replace("¦", ""), place];

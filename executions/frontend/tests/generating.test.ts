@@ -33,7 +33,8 @@ test("an answer that is no workflow says why", () => {
   expect(draftOf("tasks:\n  - name: b\n", "mine")).toBe('"id" is required');
   expect(draftOf("", "mine")).toBe("a definition must be an object");
   expect(draftOf("a: [", "mine")).toMatch(/^Flow sequence/);
-  // A sentence with a colon is an object in YAML; its empty workflow would replace the canvas.
+  // In YAML, a sentence with a colon is an object; reading it as an empty workflow would clear the
+  // canvas.
   for (const answer of ["Sorry: I cannot.", "tasks: []", "tasks:"]) {
     expect(draftOf(answer, "mine")).toBe('"tasks" is required');
   }

@@ -27,7 +27,7 @@ function rendered({ inputsSchema }: KnownModule, value: JsonObject): string {
   return renderToString(createElement(SchemaForm, { schema: inputsSchema, value, onChange }));
 }
 
-/** Every value that holds no others, with where it stands. */
+/** Return every value without parts, with its pointer. */
 function leaves(value: Json, at: Pointer = []): [Pointer, Json][] {
   if (value === null || typeof value !== "object") return [[at, value]];
   const parts: [string | number, Json][] = Array.isArray(value)

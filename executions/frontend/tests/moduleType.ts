@@ -1,6 +1,6 @@
 import type { ModuleType } from "../src/api/shapes";
 
-/** A module type of this name, with what a test has to say of it. */
+/** Return a module type with this name, and with properties that a test needs. */
 export const moduleType = (name: string, more: Partial<ModuleType> = {}): ModuleType => ({
   type: name,
   title: name,

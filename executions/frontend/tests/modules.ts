@@ -1,7 +1,7 @@
 import type { ModuleType } from "../src/api/shapes";
 import type { Definition, Edge, JsonObject, Task } from "../src/document/types";
 
-/** A module type with these inputs; outcomes make it a gate. */
+/** Return a module type with these inputs; with outcomes, it is a branch module. */
 export const moduleType = (
   type: string,
   inputsSchema: JsonObject,
@@ -66,7 +66,7 @@ export const TYPES: ReadonlyMap<string, ModuleType> = new Map(
   ].map((type) => [type.type, type]),
 );
 
-/** A task that is right by itself. */
+/** A task without problems. */
 export const set = (id: string, values: JsonObject = {}): Task => ({
   id,
   use: "data.set",

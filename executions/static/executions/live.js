@@ -1,13 +1,13 @@
-// Lists stay current: rows in sight change in place, and new rows are counted above the list.
+// Updates lists: visible rows change in place, and new rows are counted above the list.
 //
-// The page reads itself again while somebody looks at it. It moves no row: new ones would shift
-// what is about to be clicked, so a button shows them.
+// The script reloads the page's HTML while the page is visible. It does not move rows, because the
+// user may be about to click one; a button shows the new rows.
 (() => {
   if (window.vkLive) return;
   window.vkLive = true;
   const PAUSED = "valkyr-live-paused";
-  const PAGES = ["p", "next", "previous"]; // parameters of other pages than the first
-  const seen = new Map(); // a cell's HTML as the server last sent it, by row and place
+  const PAGES = ["p", "next", "previous"]; // parameters of all pages except the first
+  const seen = new Map(); // each cell's HTML as the server last sent it, by row and column
   let strip = null;
   let asking = false;
 
@@ -16,7 +16,7 @@
   const paused = () => sessionStorage.getItem(PAUSED) === "1";
   const first = () => !PAGES.some((name) => new URLSearchParams(location.search).has(name));
 
-  // A cell that somebody uses now stays as it is.
+  // Do not replace a cell that the user is using.
   const used = (cell) =>
     cell.contains(document.activeElement) || cell.querySelector(".action-select, [aria-expanded='true'], details[open]");
 
@@ -41,7 +41,7 @@
     if (added && button.textContent !== text) button.textContent = text;
   }
 
-  // The rows of a list as the server has them now; null without an answer.
+  // Return the rows of a list from the server; null without a response.
   async function read(address) {
     const answer = await fetch(address, { headers: { Accept: "text/html" } });
     if (!answer.ok || answer.redirected) return null;
@@ -57,12 +57,12 @@
       const shown = new Map(rows(document).map((row) => [key(row), row]));
       const here = new Set(fresh.map(key));
       if (first()) say(fresh.filter((row) => !shown.has(key(row))).length);
-      // A row that no longer fits the filter shows its present state, from the whole list.
+      // Rows that no longer match the filter get their present state from the unfiltered list.
       const left = location.search && [...shown.keys()].some((one) => !here.has(one));
       const others = left ? ((await read(location.pathname)) ?? []).filter((row) => !here.has(key(row))) : [];
       for (const row of [...fresh, ...others]) if (shown.has(key(row))) renew(shown.get(key(row)), row);
     } catch {
-      // The network is away; the next look may succeed.
+      // The network failed; the next request may succeed.
     } finally {
       asking = false;
     }

@@ -1,10 +1,11 @@
-// The command palette: Ctrl-K or Cmd-K finds objects by any ID, lists, and actions of the page.
+// The command palette (Ctrl-K or Cmd-K): it finds objects by any ID, lists, and actions of the
+// page.
 (() => {
   if (window.vkPalette) return;
   window.vkPalette = true;
   const RECENT = "valkyr-recent";
   const KEPT = 6;
-  let parts = null; // of the dialog, made when it is first opened
+  let parts = null; // elements of the dialog, created when it first opens
   let asked = 0;
   let timer = 0;
 
@@ -24,10 +25,10 @@
     }
   }
 
-  // Pages of single objects are remembered in this browser.
+  // Store the pages of single objects in this browser.
   function remember() {
     if (!/\/change\/$/.test(location.pathname)) return;
-    // Values of a payload, which titles show, are not for a browser to keep.
+    // Titles can contain values of a payload, which the browser must not store.
     const called = document.getElementById("monitor")?.dataset.called;
     const title = called || document.querySelector("h1")?.lastElementChild?.textContent.trim() || document.title;
     const here = { title, icon: "history", address: location.pathname };
@@ -35,11 +36,11 @@
     try {
       localStorage.setItem(RECENT, JSON.stringify([here, ...others].slice(0, KEPT)));
     } catch {
-      // Storage may be full or forbidden: the palette works without it.
+      // The storage may be full or blocked; the palette works without it.
     }
   }
 
-  // What the page offers in its header, menus and buttons; choosing one presses it.
+  // Return the actions in the page's header, menus and buttons; choosing one clicks it.
   function actions() {
     const found = document.querySelectorAll("#main [hx-get][hx-target='#modal-content'], #content a.vk-button, body > nav [hx-get]");
     const seen = new Set();

@@ -1,4 +1,5 @@
-// Small comforts of the admin: copying ids, and where the keyboard is when a dialog opens or closes.
+// Small functions of the admin: copying IDs, the focus when a dialog opens or closes, and updates
+// of the dashboard.
 (() => {
   let opener = null;
 
@@ -22,9 +23,9 @@
     if (event.target.tagName === "FORM")
       event.target.querySelectorAll("button[type=submit]").forEach((b) => (b.disabled = false));
   });
-  // Who has gone to a field of a dialog by the time it is shown is typing there: the next letters
-  // must not land in another field. Nor may they when something else on the page is renewed.
-  let held = null; // where the focus was when the content came
+  // A user who focused a field of the dialog before it is shown is already typing there, so do not
+  // move the focus. The same applies when another part of the page is updated.
+  let held = null; // focused element when the content arrived
   const dialogOf = (event) => event.target.closest("#modal-content")?.querySelector("#dialog");
   document.addEventListener("htmx:afterSwap", (event) => {
     if (dialogOf(event)) held = document.activeElement;
@@ -39,19 +40,19 @@
       const at = document.activeElement;
       if (at === held || !dialog.contains(at)) wanted?.focus();
     };
-    // The dialog is shown a moment after its content arrives.
+    // The dialog is shown shortly after its content arrives.
     requestAnimationFrame(() => requestAnimationFrame(enter));
   });
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || !opener) return;
-    // Its page may have renewed it meanwhile, or its menu may be closed.
+    // The page may have replaced the opener meanwhile, or the opener's menu may be closed.
     const from = document.contains(opener) ? opener : document.getElementById(opener.id);
     const menu = document.querySelector("#main button[aria-haspopup='menu']");
     (from?.checkVisibility() === false ? from.closest("details")?.querySelector("summary") || menu : from)?.focus();
     opener = null;
   });
 
-  // The dashboard's figures, renewed while somebody looks and has not paused them.
+  // Update the dashboard's figures while the page is visible, unless the user paused this.
   let paused = false;
   document.addEventListener("click", (event) => {
     const button = event.target.closest("[data-pause]");
@@ -68,7 +69,7 @@
     const figures = document.querySelector("[data-refresh]");
     if (!figures || (!asked && (paused || document.hidden || "busy" in figures.dataset))) return;
     if (!asked && document.activeElement?.closest("[data-refresh] form")) return;
-    // A reader who is in these figures keeps the place.
+    // Do not move the focus of a user who is in these figures.
     if (!asked && "keepFocus" in figures.dataset && figures.contains(document.activeElement)) return;
     const here = location.pathname + location.search;
     if (window.htmx) return htmx.ajax("GET", here, { target: "#figures", select: "#figures", swap: "outerHTML" });
@@ -79,7 +80,7 @@
     const figures = document.querySelector("[data-refresh]");
     if (!figures) return;
     setInterval(() => renew(false), Number(figures.dataset.refresh) * 1000);
-    // Another part of them was asked for: by a script of the page, or by going back.
+    // A script of the page, or navigation in the browser's history, requested other figures.
     document.addEventListener("valkyr:renew", () => renew(true));
     addEventListener("popstate", () => renew(true));
   });

@@ -1,14 +1,16 @@
-// Unfold names global functions in x-data; Alpine's CSP build only sees registered components.
+// Unfold's x-data attributes call global functions, but Alpine's CSP build only knows registered
+// components.
 document.addEventListener("alpine:init", () => {
-  // What first-sight.js has set: Alpine sets it again at once, and removes only its own classes.
+  // Remove the classes that first-sight.js set: Alpine sets its own at once, and can remove only
+  // these.
   document.documentElement.classList.remove("dark", "vk-wide");
-  // For what is made after htmx has gone through the page.
+  // For elements that are created after htmx has processed the page.
   Alpine.directive("htmx", (element) => htmx.process(element));
   for (const name of ["theme", "searchForm", "searchDropdown", "searchCommand"]) {
     if (typeof window[name] === "function") Alpine.data(name, window[name]);
   }
-  // The menu of a list's rows, made for a row when its button is reached. Rows are renewed later, so
-  // the template is found now.
+  // A row's menu, created when its button is reached. Find the template now, because later updates
+  // of the rows remove it.
   const menu = document.getElementById("vk-row-menu");
   Alpine.data("rowMenu", () => ({
     isOpen: false,
@@ -22,7 +24,7 @@ document.addEventListener("alpine:init", () => {
     activeTab: "general",
     sidebarMobileOpen: false,
     sidebarDesktopOpen: localStorage.getItem("sidebarDesktopOpen") !== "0",
-    // change_form.html binds the form's action to window.location.
+    // change_form.html uses window.location in the form's action.
     get window() {
       return { location: { pathname: location.pathname, search: location.search } };
     },

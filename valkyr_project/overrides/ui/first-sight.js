@@ -1,5 +1,5 @@
-// Pages are shown before Alpine has gone through them (home.css). What Alpine would change of them at
-// first sight is changed here before: the theme, and whether the side bar is hidden.
+// Pages are shown before Alpine has processed them (home.css). This script applies what Alpine
+// would change at once: the theme, and whether the side bar is hidden.
 {
   const { classList } = document.documentElement;
   const theme = (localStorage.getItem("adminTheme") || "auto").replaceAll('"', "");

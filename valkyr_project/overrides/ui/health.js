@@ -1,10 +1,11 @@
-// A notice on every page while a process of the stack keeps ending. Asked for again every half
-// minute while somebody looks; where nobody supervises processes the health answer has no such part.
+// Shows a notice on every page while a process of the installation repeatedly ends. The script asks
+// every 30 s while the page is visible. Without a process supervisor, the health response does not
+// contain this component.
 (() => {
-  const ADDRESS = new URL(document.currentScript.src).hash.slice(1); // the page says it
+  const ADDRESS = new URL(document.currentScript.src).hash.slice(1); // set by the page
   const EVERY = 30_000;
-  const AGAIN = 2_000; // after no answer, as while the server restarts
-  let hidden = ""; // the notice that this person closed
+  const AGAIN = 2_000; // after a request failed, for example while the server restarts
+  let hidden = ""; // text of the notice that the user closed
 
   const notice = () => {
     const found = document.getElementById("vk-health");
@@ -47,7 +48,7 @@
       const answer = await fetch(ADDRESS, { headers: { Accept: "application/json" } });
       show((await answer.json()).components?.processes);
     } catch {
-      setTimeout(look, AGAIN); // the page says by itself that the server is away
+      setTimeout(look, AGAIN); // the page itself says that the server is unreachable
     }
   };
 

@@ -1,9 +1,9 @@
-/** Asks the server with the browser's session. */
+/** Requests to the HTTP API with the browser's session. */
 import { t } from "../words/t";
 import { addressOf, csrfHeader } from "./place";
 import type { Problem } from "./shapes";
 
-/** The server said no; `status` is 0 where it could not be reached. */
+/** An error response of the API; `status` is 0 if the server could not be reached. */
 export class Refused extends Error {
   constructor(
     readonly status: number,
@@ -15,13 +15,13 @@ export class Refused extends Error {
     super(detail);
   }
 
-  /** Nobody is signed in any more, or by another account. */
+  /** Whether the session ended, or belongs to another account since the page was loaded. */
   get signedOut(): boolean {
     return this.status === 401 || (this.status === 403 && this.detail.startsWith("CSRF"));
   }
 }
 
-/** An error's words for people. */
+/** Return the message of an error for the user. */
 export const wordsOf = (error: unknown): string =>
   error instanceof Refused ? error.detail : String(error);
 
@@ -34,16 +34,16 @@ export interface Answer<T> {
 export interface Asking {
   method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   json?: unknown;
-  /** A body that is no JSON, with its `Content-Type`. */
+  /** A body that is not JSON, with its `Content-Type`. */
   text?: { body: string; type: string };
   accept?: string;
   etag?: string;
-  /** Under one key a thing is made once, however often it is asked for. */
+  /** Requests with the same key have their effect only once. */
   idempotencyKey?: string;
   signal?: AbortSignal;
 }
 
-/** Ask; raises Refused with the problem's own words. An abort raises AbortError. */
+/** Send a request. Raises Refused with the API's error message, or AbortError if it was aborted. */
 export async function ask<T>(address: string, asking: Asking = {}): Promise<Answer<T>> {
   const response = await reach(address, asking);
   if (!response.ok) throw await refusal(response);

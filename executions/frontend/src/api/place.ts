@@ -1,13 +1,16 @@
-/** Where the API is, and how its requests carry Django's CSRF token; the page's root says both. */
+/** The address of the API and Django's CSRF token, which the page's root element contains. */
 
 const told = (): DOMStringMap =>
   document.querySelector<HTMLElement>("[data-api]")?.dataset ?? ({} as DOMStringMap);
 
-/** The address of `path`, such as `v1/Workflow`, below the API's root; a whole address stays. */
+/** Resolve `path`, such as `v1/Workflow`, below the API's root; absolute URLs do not change. */
 export const addressOf = (path: string): string =>
   new URL(path, new URL(told().api ?? "/", location.origin)).href;
 
-/** The header with the token: the cookie's, which changes with each sign-in, else the page's. */
+/**
+ * Return the CSRF header. The cookie's token is preferred, because Django changes it at each
+ * sign-in; the page's token is the fallback.
+ */
 export function csrfHeader(): Record<string, string> {
   const { csrfHeader: name, csrfCookie, csrfToken } = told();
   return { [name ?? "X-CSRFToken"]: cookie(csrfCookie ?? "csrftoken") || (csrfToken ?? "") };

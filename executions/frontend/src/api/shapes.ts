@@ -1,4 +1,4 @@
-/** What the HTTP API answers with, as far as the studio reads it. */
+/** Responses of the HTTP API, limited to the fields that the studio and the monitor read. */
 import type { Json, JsonObject } from "../document/types";
 
 export interface ModuleType {
@@ -20,7 +20,7 @@ export interface ModuleType {
   inputsSchema: JsonObject;
   outputsSchema: JsonObject | null;
   container?: "" | "loop" | "map";
-  /** May end in a wait that holds no worker. */
+  /** Whether its steps can wait without occupying a worker. */
   waits?: boolean;
   /** Keys of `with` whose templates are rendered later, in another scope. */
   deferred?: string[];
@@ -33,7 +33,7 @@ export interface WorkflowSummary {
   name: string;
   slug: string;
   description: string;
-  /** The code that publishes it, as `shop.flows:fulfil`; "" where people edit it. */
+  /** The code that publishes the workflow, such as `shop.flows:fulfil`; "" if people edit it. */
   origin: string;
   enabled: boolean;
   latestVersion: number | null;
@@ -45,7 +45,7 @@ export interface Workflow extends WorkflowSummary {
   definition: JsonObject;
 }
 
-/** A mistake in a definition; `path` is like `tasks[3].with.url`. */
+/** A problem in a definition; `path` is, for example, `tasks[3].with.url`. */
 export interface Problem {
   path: string;
   code: string;
@@ -56,7 +56,7 @@ export interface Validation {
   valid: boolean;
   problems: Problem[];
   warnings: Problem[];
-  /** What a version of it would have; null where there are problems. */
+  /** The checksum that a version of this definition would have; null if it has problems. */
   checksum: string | null;
 }
 
@@ -89,38 +89,38 @@ export interface Execution {
 }
 
 export interface GraphStep {
-  /** Without turns: `refine.draft.main`. */
+  /** The step's path without iterations, such as `refine.draft.main`. */
   path: string;
   module: string;
 }
 
 export interface GraphNode {
-  /** Without turns: `refine.draft` stands in `refine`. */
+  /** The task's path without iterations; `refine.draft` is in the body of `refine`. */
   path: string;
   title: string;
   module: string;
   container: "" | "loop" | "map";
   parent: string;
   steps: GraphStep[];
-  /** The module that undoes it; "" where none does. */
+  /** The module type of the undo step; "" if there is none. */
   undo: string;
 }
 
 export interface GraphEdge {
   from: string;
   to: string;
-  /** The outcome on which it is taken; "" is success. */
+  /** The outcome that selects the edge; "" means success. */
   label: string;
 }
 
-/** The graph of the version that an execution runs; containers before what stands in them. */
+/** The graph of an execution's version; each container precedes the tasks in its body. */
 export interface GraphShape {
   versionId: string;
   nodes: GraphNode[];
   edges: GraphEdge[];
 }
 
-/** A run in full, as far as pages read it; a payload that is not shown is `{"$hidden": why}`. */
+/** The run's details that pages read; a hidden payload is `{"$hidden": reason}`. */
 export interface RunShape {
   id: string;
   inputs: Json;
@@ -133,11 +133,11 @@ export interface RunShape {
 
 export interface Reason {
   message: string;
-  /** When it changes by itself, where that is known. */
+  /** The time of the next automatic change, if it is known. */
   until: string | null;
 }
 
-/** Why an execution does not go on. */
+/** The reason why an execution does not progress. */
 export interface Explanation {
   reason: Reason;
   steps: { path: string; runId: string | null; state: string | null; reason: Reason }[];

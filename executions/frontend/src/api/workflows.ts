@@ -1,4 +1,4 @@
-/** The operations on workflows and their versions. */
+/** Operations on workflows and their versions. */
 import type { Definition, Json, JsonObject } from "../document/types";
 import { type Answer, ask } from "./client";
 import type {
@@ -18,11 +18,11 @@ export const getWorkflow = (id: string): Promise<Answer<Workflow>> => ask(at(id)
 export const listWorkflows = (query = ""): Promise<Answer<WorkflowSummary[]>> =>
   ask(`v1/Workflow${query}`);
 
-/** All installed modules, or those of some types. */
+/** Fetch all installed module types, or only the given ones. */
 export const listModuleTypes = async (types?: readonly string[]): Promise<ModuleType[]> =>
   (await ask<ModuleType[]>(`v1/ModuleType${types ? `?types=${types.join(",")}` : ""}`)).data;
 
-/** Save the draft; a 412 (Refused) when somebody changed it since this ETag. */
+/** Save the draft; raises Refused (412) if somebody changed it since this ETag. */
 export const saveDraft = (
   id: string,
   changes: { name?: string; definition?: Definition },
@@ -39,11 +39,11 @@ export const createWorkflow = (
     json: { name, definition, ...(workspaceId ? { workspaceId } : {}) },
   });
 
-/** Copy a workflow that comes from code into one that people edit. */
+/** Copy a workflow that comes from code into a workflow that people can edit. */
 export const takeOver = async (id: string): Promise<Workflow> =>
   (await ask<Workflow>(at(id, "/take-over"), { method: "POST", json: {} })).data;
 
-/** Every problem and warning of a definition, as publishing would find them. */
+/** Return the problems and warnings that publishing this definition would report. */
 export const validate = async (
   id: string,
   definition: Definition,
@@ -52,15 +52,15 @@ export const validate = async (
   (await ask<Validation>(at(id, "/validate"), { method: "POST", json: { definition }, signal }))
     .data;
 
-/** A template's value, or why it has none. */
+/** The value of a template, or the error. */
 export interface Evaluated {
   value: Json;
-  /** The value is the beginning of a longer text. */
+  /** Whether `value` is only the beginning of a longer text. */
   truncated: boolean;
   error: string | null;
 }
 
-/** Evaluate a template on these data as a step would. */
+/** Evaluate a template with this data, as a step would. */
 export const evaluate = async (
   id: string,
   template: string,
@@ -75,7 +75,7 @@ export const evaluate = async (
     })
   ).data;
 
-/** When a schedule would fire next, as ISO 8601; or what is wrong with it. */
+/** Return a schedule's next fire times in ISO 8601, or the error in the schedule. */
 export const nextTimes = async (
   id: string,
   trigger: unknown,
@@ -89,7 +89,7 @@ export const nextTimes = async (
     })
   ).data;
 
-/** Publish the draft; with a number, that earlier version again. */
+/** Publish the draft, or, with a number, publish that earlier version again. */
 export const publish = async (id: string, again?: number): Promise<Published> =>
   (
     await ask<Published>(at(id, "/publish"), {
@@ -98,7 +98,7 @@ export const publish = async (id: string, again?: number): Promise<Published> =>
     })
   ).data;
 
-/** Withdraw the version: the one before it, `goodVersion`, runs again. */
+/** Withdraw the version; new executions then use the version before it, `goodVersion`. */
 export const rollBack = async (id: string, version: number): Promise<{ goodVersion: number }> =>
   (
     await ask<{ goodVersion: number }>(at(id, "/rollbacks"), {
@@ -107,35 +107,37 @@ export const rollBack = async (id: string, version: number): Promise<{ goodVersi
     })
   ).data;
 
-/** A version that a share of the starts takes, as far as the studio reads it. */
+/** A version for a share of new executions, limited to the fields that the studio reads. */
 export interface Canary {
   version: number;
   percent: number;
 }
 
-/** Publish the draft for a share of the starts, in per cent; the default rule may stop it. */
+/** Publish the draft for a percentage of new executions; the default rule may stop the canary. */
 export const publishCanary = async (id: string, percent: number): Promise<Canary> =>
   (await ask<Canary>(at(id, "/canary"), { method: "POST", json: { percent } })).data;
 
-/** Make the canary the latest version, or let all starts take the latest version again. */
+/**
+ * Promote the canary to the latest version, or stop it, so that all new executions use the latest.
+ */
 export const endCanary = async (id: string, how: "promote" | "stop"): Promise<Canary> =>
   (await ask<Canary>(at(id, `/canary/${how}`), { method: "POST", json: {} })).data;
 
-/** How many live executions one version has. */
+/** The number of live executions of one version. */
 export interface LiveVersion {
   version: number;
   executions: number;
 }
 
-/** The versions that live executions are on, newest first. */
+/** Return the versions that live executions run, newest first. */
 export const liveVersions = async (id: string): Promise<LiveVersion[]> =>
   (await ask<LiveVersion[]>(at(id, "/live-versions"))).data;
 
-/** The versions, newest first; `next` is the address of a later page, from `nextPage`. */
+/** List the versions, newest first; `next` is the address of a later page, from `nextPage`. */
 export const listVersions = (id: string, next?: string): Promise<Answer<VersionSummary[]>> =>
   ask(next ?? at(id, "/versions"));
 
-/** The address of the page behind this one, or null; from the `Link` header. */
+/** Return the next page's address from the `Link` header, or null. */
 export const nextPage = (headers: Headers): string | null =>
   /<([^>]+)>;\s*rel="next"/.exec(headers.get("Link") ?? "")?.[1] ?? null;
 

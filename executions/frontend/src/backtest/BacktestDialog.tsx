@@ -19,7 +19,7 @@ import {
 const LOOK = 700; // milliseconds
 const MOST = 10_000;
 
-/** Compares the draft with the records of past executions; the result also goes on the canvas. */
+/** Compares the draft with the records of past executions; the canvas can show the result. */
 export function BacktestDialog() {
   const [last, setLast] = useState("100");
   const [failedOnly, setFailedOnly] = useState(false);
@@ -107,11 +107,11 @@ export function BacktestDialog() {
 
 const close = (): void => useStudio.getState().set({ dialog: null });
 
-/** Problems of the draft are in its list of problems already; here their number is enough. */
+/** If the draft has problems, return the summary only: the list of problems shows each of them. */
 const told = (error: unknown): string =>
   error instanceof Refused && error.errors.length > 0 ? error.detail : wordsOf(error);
 
-/** Ask again and again until the backtest has ended. */
+/** Poll the backtest until it ends. */
 function useFollowing(
   backtest: Backtest | null,
   onNews: (backtest: Backtest) => void,

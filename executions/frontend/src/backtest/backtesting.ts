@@ -1,4 +1,4 @@
-/** Backtests of the draft: requested, followed, and shown on the canvas. */
+/** Start backtests of the draft, poll them, and show their verdicts on the canvas. */
 import { ask } from "../api/client";
 import type { TaskPath } from "../document/types";
 import { type TaskLive, useLiveStore } from "../live/live";
@@ -7,7 +7,7 @@ import { unwatch } from "../live/watching";
 import { useStudio } from "../store/studio";
 import { t } from "../words/t";
 
-/** The worst first; a step has the first that occurs. */
+/** Worst verdict first: a task has the first of these verdicts that one of its steps has. */
 export const VERDICTS = [
   "WOULD_CALL",
   "DIFFERENT_PATH",
@@ -49,7 +49,7 @@ export const markOfVerdict = (verdict: Verdict): Mark => MARKS[verdict];
 export const isOver = (backtest: Backtest): boolean =>
   !["PENDING", "RUNNING"].includes(backtest.state);
 
-/** Request a backtest of the draft as it is on screen. Raises Refused, also with problems. */
+/** Start a backtest of the draft as displayed. Raises Refused, for example if it has problems. */
 export async function startBacktest(last: number, failedOnly: boolean): Promise<Backtest> {
   const { workflow, history } = useStudio.getState();
   const json = { last, states: failedOnly ? ["FAILED"] : [], definition: history.present };
@@ -63,7 +63,7 @@ export const getBacktest = async (id: string): Promise<Backtest> =>
 export const cancelBacktest = async (id: string): Promise<Backtest> =>
   (await ask<Backtest>(`v1/Backtest/${id}/cancel`, { method: "POST", json: {} })).data;
 
-/** The verdict on each task of the canvas, with the number of each verdict. Pure. */
+/** Return each task's worst verdict, with the count of each verdict. Pure. */
 export function paintedVerdicts(backtest: Backtest): ReadonlyMap<TaskPath, TaskLive> {
   const byTask = new Map<TaskPath, Record<Verdict, number>>();
   for (const step of backtest.steps) {
@@ -96,7 +96,7 @@ function live(counts: Record<Verdict, number>): TaskLive {
   };
 }
 
-/** Show the verdicts on the canvas, in place of an execution's states. */
+/** Show the verdicts on the canvas instead of an execution's states. */
 export function showOnCanvas(backtest: Backtest): void {
   unwatch();
   useLiveStore.setState({ tasks: paintedVerdicts(backtest) });

@@ -24,7 +24,7 @@ import { useWriting } from "./writing";
 const FIRST_VIEW = { padding: 0.12, maxZoom: 1 };
 const MULTI = ["Shift", "Control", "Meta"];
 
-/** The workflow as a graph: the place where one works. */
+/** The workflow as a graph that users can edit. */
 export function Canvas() {
   return (
     <ReactFlowProvider>
@@ -99,7 +99,7 @@ function allowDrop(event: DragEvent): void {
   event.dataTransfer.dropEffect = "copy";
 }
 
-/** Put what was dragged where it was let go: into the container there, or on the workflow. */
+/** Add the dragged item at the drop position, in the container there or in the workflow itself. */
 function dropped(event: DragEvent): void {
   const value = event.dataTransfer.getData(DRAGGED);
   if (!value) return;
@@ -110,7 +110,7 @@ function dropped(event: DragEvent): void {
   else addModule(value, { body, at: place });
 }
 
-/** Enter on what is selected already: a note's text, a task's details. */
+/** On Enter, edit the text of a selected note, or open the details of a selected task. */
 function pressed(event: KeyboardEvent): void {
   const node = event.target instanceof HTMLElement ? event.target : null;
   const id = node?.classList.contains("react-flow__node") ? node.dataset.id : undefined;

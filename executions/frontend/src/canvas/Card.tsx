@@ -11,7 +11,7 @@ import { took } from "./durations";
 import type { TaskData } from "./graph";
 import { nameOf, repeats, typeLine, unknownUse } from "./names";
 
-/** Icon, name and type of a task, and what is to be known of it at a glance. */
+/** A task's icon, name and type, with marks for placeholders, undo steps, pins and problems. */
 export function Head({ data }: { data: TaskData }) {
   const { task } = data;
   const types = useStudio((state) => state.types);
@@ -75,7 +75,7 @@ function Marks({ data, placeholder }: { data: TaskData; placeholder: boolean }) 
   );
 }
 
-/** The modules of a chain, in order, each with its state where it has run. */
+/** The modules of a chain in order, each with its state if it has run. */
 export function Chain({ data }: { data: TaskData }) {
   const types = useStudio((state) => state.types);
   const modules = modulesOf(data.task);
@@ -110,7 +110,7 @@ function Step({ state }: { state: string | undefined }) {
   );
 }
 
-/** How far the task is, or how it ended, and how long that took; below the card. */
+/** The task's state and duration, below its card. */
 export function State({ data: { path, live } }: { data: TaskData }) {
   const result = useResultOf(path);
   if (!live) return null;

@@ -11,7 +11,7 @@ import { link, nextOutcome } from "./connecting";
 import { nameOf, typeLine } from "./names";
 import { type Found, SearchList } from "./SearchList";
 
-/** Connect the selected task without the mouse: on which outcome, and to what. */
+/** Connects the selected task without a mouse: the user chooses the outcome and the target task. */
 export function ConnectDialog() {
   const path = useStudio((state) => state.selection.tasks[0]) ?? "";
   const document = useDocument();

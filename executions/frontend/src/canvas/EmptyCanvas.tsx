@@ -6,7 +6,7 @@ import { useStudio } from "../store/studio";
 import { rich } from "../words/rich";
 import { t } from "../words/t";
 
-/** What a workflow without tasks says instead of nothing. */
+/** The hint on the canvas of a workflow without tasks. */
 export function EmptyCanvas() {
   const canEdit = useStudio((state) => state.page.canEdit);
   return (
@@ -26,7 +26,7 @@ export function EmptyCanvas() {
   );
 }
 
-/** Offered where the installation has language models, and where their answer may be read. */
+/** Shown if language models are installed and the user may run tests and read payloads. */
 function Generate() {
   const page = useStudio((state) => state.page);
   const has = useStudio((state) => state.types.has("llm.chat"));

@@ -8,7 +8,7 @@ import { nameOf, typeLine } from "./names";
 import { type Found, SearchList } from "./SearchList";
 import { zoomTo } from "./viewport";
 
-/** Find a task by its name, id or module, and go there. */
+/** Finds a task by its name, id or module, and zooms to it. */
 export function FindDialog() {
   const document = useDocument();
   const types = useStudio((state) => state.types);
@@ -24,7 +24,7 @@ export function FindDialog() {
   const choose = (path: string): void => {
     set({ dialog: null });
     goTo(path);
-    // The containers around it open first.
+    // Two frames later, because the containers around the task must expand first.
     requestAnimationFrame(() => requestAnimationFrame(() => zoomTo([path])));
   };
   return (

@@ -5,7 +5,7 @@ import { t } from "../words/t";
 import { handlesOf, IN } from "./face";
 import type { TaskData } from "./graph";
 
-/** Where edges begin and end; a gate's outcomes are written beside theirs. */
+/** The points at which edges start and end; a branch task's outcomes are labelled. */
 export function Handles({ data, open }: { data: TaskData; open?: boolean }) {
   const { outcomes, direction, size } = data;
   const across = direction === "LR";

@@ -11,14 +11,14 @@ import { ERROR, SUCCESS } from "../document/outcomes";
 import { useLiveStore, wasTaken } from "../live/live";
 import type { CanvasLine } from "./graph";
 
-/** How far along a line its label stands from where it leaves its task, in pixels. */
+/** Distance of the label from the start of the edge, in pixels. */
 const ALONG = 30;
 
 /**
- * An edge; drawn by whether the execution at hand went along it.
+ * An edge, styled by whether the displayed execution took it.
  *
- * A gate writes its outcomes beside their handles, so that only errors have a label here, and what
- * is selected.
+ * Only an `error` edge or a selected edge has a label, because a branch task's outcomes are already
+ * labelled at their handles.
  */
 export const Line = memo(function Line(props: EdgeProps<CanvasLine>) {
   const { id, data, selected, markerEnd, interactionWidth } = props;
@@ -48,7 +48,7 @@ export const Line = memo(function Line(props: EdgeProps<CanvasLine>) {
   );
 });
 
-/** Whether its end is behind its beginning; such an edge goes around what is between. */
+/** Whether the edge leads backwards; such an edge is drawn around the nodes between its ends. */
 const goesBack = ({ sourceX, sourceY, targetX, targetY, sourcePosition }: EdgeProps): boolean =>
   sourcePosition === Position.Bottom ? targetY < sourceY : targetX < sourceX;
 
@@ -58,7 +58,7 @@ function placeOf({ sourceX, sourceY, sourcePosition }: EdgeProps<CanvasLine>): s
   return `translate(-50%, -50%) translate(${x}px, ${y}px)`;
 }
 
-/** `taken`, `untaken`, or nothing where no execution says. */
+/** Return `taken` or `untaken`, or "" if no states are displayed. */
 function useTaken(data: CanvasLine["data"]): "" | "taken" | "untaken" {
   return useLiveStore(({ tasks }) => {
     if (tasks.size === 0 || !data) return "";

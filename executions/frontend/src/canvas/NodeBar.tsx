@@ -10,15 +10,15 @@ import { nameOf } from "./names";
 import type { Pointed } from "./pointed";
 import { copyTaskLink } from "./taskLink";
 
-/** How much larger the bar may be than its card's measures, so that it can be hit from afar. */
+/** Maximum scale of the bar; it grows when the user zooms out, so that it remains easy to click. */
 const LARGEST = 2.5;
 
 /**
- * What can be done with one task, above its card: run it, or copy its link.
+ * The actions of one task, above its card: run it, or copy its link.
  *
- * It stands in the card's own node, so that the mouse does not leave the node on the way, and Tab
- * goes there from the card. Only a selected task's buttons are in the tab order: who goes from card
- * to card does not walk through all of them.
+ * The bar is inside the card's node. The mouse therefore stays in the node on its way to the bar,
+ * and Tab leads from the card to the bar. Only a selected task's buttons are in the tab order, so
+ * that users who tab from card to card do not pass all buttons.
  */
 export function NodeBar({ pointed: { path, node } }: { pointed: Pointed }) {
   const scale = useStore((state) => Math.min(LARGEST, 1 / state.transform[2]));
@@ -57,7 +57,7 @@ export function NodeBar({ pointed: { path, node } }: { pointed: Pointed }) {
   );
 }
 
-/** Arrows go from button to button, and move no card; Escape goes back to the card. */
+/** The arrow keys move between the buttons, not the card; Escape returns the focus to the card. */
 function walk(event: KeyboardEvent<HTMLElement>): void {
   const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
   const buttons = [...event.currentTarget.querySelectorAll("button")];

@@ -12,7 +12,7 @@ import { useWriting } from "./writing";
 
 export const LEAST_NOTE = { w: 140, h: 70 };
 
-/** A note on the canvas: words for who reads the workflow; it is never run. */
+/** A note on the canvas, for readers of the workflow; it does not affect executions. */
 export const NoteNode = memo(function NoteNode({ id, data, selected }: NodeProps<Shown>) {
   const canEdit = useStudio((state) => state.page.canEdit);
   const writing = useWriting((state) => state.note === id);

@@ -1,6 +1,6 @@
 import { useNotice } from "./notice";
 
-/** The newest sentence about what was done or refused; it is said aloud elsewhere. */
+/** The newest notice at the bottom of the canvas; `notice` announces it to screen readers. */
 export function NoticeLine() {
   const sentence = useNotice((state) => state.sentence);
   return sentence === "" ? null : (

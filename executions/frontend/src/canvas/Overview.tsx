@@ -1,6 +1,7 @@
 /**
- * A large graph from afar: a few paths for all of its nodes and edges, so that thousands are no work
- * for the browser. Each node is filled as far as it is, and crossed where it went wrong.
+ * A large graph at a low zoom. All nodes and edges are only a few SVG paths, so that the browser
+ * can draw thousands of them. Each node is filled according to its progress, and crossed out if it
+ * failed.
  */
 import { getBezierPath, Position, ViewportPortal } from "@xyflow/react";
 import { useMemo } from "react";
@@ -48,7 +49,9 @@ export function Overview({ nodes, lines }: Props) {
   );
 }
 
-/** Where nodes stand on the plane; containers come before what stands in them. */
+/**
+ * Return each node's position and size on the canvas; containers must precede the nodes in them.
+ */
 export function boxesOf(nodes: readonly CanvasNode[]): ReadonlyMap<string, Box> {
   const boxes = new Map<string, Box>();
   for (const { id, parentId, position, width = 0, height = 0 } of nodes) {
@@ -58,7 +61,7 @@ export function boxesOf(nodes: readonly CanvasNode[]): ReadonlyMap<string, Box> 
   return boxes;
 }
 
-/** The innermost node at a point of the plane, or null. */
+/** Return the id of the innermost node at a point of the canvas, or null. */
 export function nodeAt(nodes: readonly CanvasNode[], { x, y }: Point): string | null {
   const boxes = boxesOf(nodes);
   const found = nodes.findLast(({ id }) => {
@@ -75,7 +78,7 @@ interface Group {
   crosses: string;
 }
 
-/** The nodes that look alike, as paths. */
+/** Group the nodes by appearance, and return one set of paths for each group. */
 function groupsOf(nodes: readonly CanvasNode[], boxes: ReadonlyMap<string, Box>) {
   const groups = new Map<string, Group>();
   for (const node of nodes) {

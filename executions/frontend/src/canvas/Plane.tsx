@@ -24,27 +24,32 @@ const NO_LINES: CanvasLine[] = [];
 const DEFAULTS: DefaultEdgeOptions = {
   markerEnd: { type: MarkerType.ArrowClosed, width: 14, height: 14, color: "var(--vk-edge)" },
 };
-/** Above so many nodes, those out of sight are not drawn: where all may be edited, and not. */
+/**
+ * Above this number of nodes, only those in view are drawn: in the editor, and in a read-only
+ * graph.
+ */
 const MANY = { edited: 1000, looked: 300 };
-/** Below this zoom what is to be read of cards has a size of its own. */
+/**
+ * Below this zoom, a read-only graph draws the cards' names and states at a fixed, readable size.
+ */
 const SMALL = 0.62;
 
 interface Props extends ReactFlowProps<CanvasNode, CanvasLine> {
   nodes: CanvasNode[];
   edges: CanvasLine[];
-  /** Takes what is clicked, by those who only look. */
+  /** Called with the clicked node's id, or null; a graph with this callback is read-only. */
   onPick?: (id: string | null) => void;
 }
 
 /**
- * The workflow's plane: nodes and edges as cards and lines, whatever one may do with them.
+ * The nodes and edges of a workflow, for editing or read-only.
  *
- * Cards seen from afar leave out their small print. For those who only look, names and states keep a
- * size that can be read, and many nodes from afar are an overview.
+ * Cards omit their details at a low zoom. In a read-only graph, names and states keep a readable
+ * size, and a low zoom with many nodes shows an overview.
  */
 export function Plane({ nodes, edges, children, onPick, ...rest }: Props) {
   const far = useStore((state) => state.transform[2] < FAR);
-  // Who edits moves many cards at once: nothing of them may depend on the zoom.
+  // On the editable canvas, no card may depend on the zoom, because many cards move at once.
   const small = useStore((state) => onPick !== undefined && state.transform[2] < SMALL);
   const scale = useStore((state) => (onPick ? steps(state.transform[2]) : 1));
   const many = nodes.length > (onPick ? MANY.looked : MANY.edited);
@@ -82,6 +87,8 @@ export function Plane({ nodes, edges, children, onPick, ...rest }: Props) {
   );
 }
 
-/** The zoom in steps of a tenth, so that what depends on it is laid out anew but now and then. */
+/**
+ * Round the zoom to powers of 1.1, so that elements that depend on it are rarely laid out again.
+ */
 const steps = (zoom: number): number =>
   Math.round(1000 * 1.1 ** Math.round(Math.log(zoom) / Math.log(1.1))) / 1000;

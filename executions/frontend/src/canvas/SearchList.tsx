@@ -5,10 +5,10 @@ import { t } from "../words/t";
 export interface Found {
   id: string;
   name: string;
-  /** What else is known of it, searched too. */
+  /** Further searchable text, shown below the name. */
   line: string;
   icon: string;
-  /** Why it cannot be chosen. */
+  /** The reason why the row cannot be chosen. */
   refusal?: string | null;
 }
 
@@ -20,7 +20,7 @@ interface Props {
 
 const MOST = 100;
 
-/** A field and the rows that match it; arrows walk, Enter chooses. */
+/** A search field and the matching rows; the arrow keys move, and Enter chooses. */
 export function SearchList({ label, rows, onChoose }: Props) {
   const [query, setQuery] = useState("");
   const [at, setAt] = useState(0);
@@ -104,7 +104,9 @@ function Row({ id, row, current, onChoose }: RowProps) {
   );
 }
 
-/** Rows with every word of the query, those whose name begins with it first. */
+/**
+ * Return the rows that contain every word of the query; rows whose name starts with it come first.
+ */
 export function matching(rows: readonly Found[], query: string): Found[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   const hits = rows.filter((row) => {

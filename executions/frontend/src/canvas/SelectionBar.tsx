@@ -19,7 +19,7 @@ const AXES: readonly [Axis, string, string][] = [
   ["down", t("canvas.equalGapsDown"), "vertical_distribute"],
 ];
 
-/** What can be done with several tasks at once; there while several are selected. */
+/** The actions for several tasks at once, shown while several are selected. */
 export const SelectionBar = memo(function SelectionBar() {
   const count = useStudio((state) => state.selection.tasks.length);
   const canEdit = useStudio((state) => state.page.canEdit);

@@ -6,7 +6,7 @@ import { t } from "../words/t";
 
 const LARGE = 500;
 
-/** Says that a workflow has become large, once. */
+/** Warns that the workflow is large, until the user closes the warning. */
 export function SizeWarning({ count }: { count: number }) {
   const [closed, setClosed] = useState(false);
   if (closed || count < LARGE) return null;

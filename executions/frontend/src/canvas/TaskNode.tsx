@@ -10,7 +10,7 @@ import { Handles } from "./Handles";
 import { useLanding } from "./landing";
 import { nameOf, unknownUse } from "./names";
 
-/** A task as a card; a folded container says how many tasks it holds. */
+/** A task as a card; a collapsed container shows how many tasks its body has. */
 export const TaskNode = memo(function TaskNode({ data, selected }: NodeProps<Shown>) {
   const types = useStudio((state) => state.types);
   const unknown = unknownUse(data.task, types) !== null;
@@ -26,7 +26,7 @@ export const TaskNode = memo(function TaskNode({ data, selected }: NodeProps<Sho
   );
 });
 
-/** A loop or a map with its body; it grows with what stands in it. */
+/** An expanded container with its body; it grows with the content. */
 export const ContainerNode = memo(function ContainerNode({ data, selected }: NodeProps<Shown>) {
   const { task, live } = data;
   const landing = useLanding((state) => state.into === data.path);

@@ -8,7 +8,7 @@ import { t } from "../words/t";
 import { tidy, writeNote } from "./commands";
 import { fit, zoomIn, zoomOut, zoomTo } from "./viewport";
 
-/** Looking closer, laying out, finding: at the canvas' lower left. */
+/** The buttons for zoom, layout, notes and search, at the lower left of the canvas. */
 export const Toolbar = memo(function Toolbar() {
   const { set } = useStudio.getState();
   const chosen = useStudio((state) => state.selection.tasks);

@@ -3,7 +3,7 @@ import { useStudio } from "../store/studio";
 import { t } from "../words/t";
 import { notice } from "./notice";
 
-/** Ask what the selected task is to be connected to; says what is missing where that cannot be. */
+/** Open the dialog that connects the selected task, or show why this is not possible. */
 export function askConnection(): void {
   const { selection, page, set } = useStudio.getState();
   const refusal = readOnlyReason(page);

@@ -1,10 +1,10 @@
-/** What React Flow selects and deselects, as the studio's selection. */
+/** Copies React Flow's selection to the studio's store. */
 import type { EdgeChange, NodeChange } from "@xyflow/react";
 import type { Selection } from "../store/selection";
 import { useStudio } from "../store/studio";
 import type { CanvasLine, CanvasNode } from "./graph";
 
-/** Carry selecting over into the store; nothing where nothing was selected or deselected. */
+/** Apply selection changes of nodes to the store; without such changes, do nothing. */
 export function chooseNodes(
   changes: readonly NodeChange<CanvasNode>[],
   nodes: readonly CanvasNode[],

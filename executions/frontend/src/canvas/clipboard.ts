@@ -3,8 +3,9 @@ import { isText } from "../keys/typing";
 import { copySelected, paste, removeSelected } from "./commands";
 
 /**
- * Copy, cut and paste tasks as JSON through the browser's own clipboard events: no permission is
- * asked for, other windows and editors can take part, and fields and marked text stay as they are.
+ * Copy, cut and paste tasks as JSON with the browser's clipboard events. These events need no
+ * permission, and work between windows and with text editors. Events from text fields or dialogs,
+ * and copies of selected text, keep their default behaviour.
  */
 export function useClipboard(): void {
   useEffect(() => {
@@ -31,7 +32,7 @@ export function useClipboard(): void {
   }, []);
 }
 
-/** Whether a copy is none of tasks: from a field, of marked text, or in a dialog. */
+/** Whether the event does not copy tasks: from a text field, selected text or a dialog. */
 const keptOut = (event: ClipboardEvent): boolean =>
   isText(event.target) || (getSelection()?.toString() ?? "") !== "" || modal();
 

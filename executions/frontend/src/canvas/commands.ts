@@ -1,4 +1,4 @@
-/** What one does with the selection, by key, by button or from a menu. */
+/** Commands for the selection, used by keys, buttons and menus. */
 
 import { addNote } from "../document/adding";
 import { type Alignment, type Axis, aligned, distributed } from "../document/aligning";
@@ -25,14 +25,14 @@ import { notice } from "./notice";
 import { fit, focusCanvas, middle } from "./viewport";
 import { useWriting } from "./writing";
 
-/** The document, if it may be changed; else says why not. */
+/** Return whether the document may be changed; otherwise show the reason. */
 function mayEdit(): boolean {
   const refusal = readOnlyReason(useStudio.getState().page);
   if (refusal !== undefined) notice(refusal);
   return refusal === undefined;
 }
 
-/** Remove what is selected: tasks with their edges, edges, notes. */
+/** Remove the selected tasks with their edges, the selected edges and the selected notes. */
 export function removeSelected(): void {
   const { selection, edit, select } = useStudio.getState();
   const { tasks, edges, notes } = selection;
@@ -63,7 +63,7 @@ const said = (tasks: number, edges: number, notes: number): string =>
     .filter(Boolean)
     .reduce((one, other) => (one ? t("canvas.and", { one, other }) : other), "");
 
-/** The selection as text for the clipboard; null where no task and no note is selected. */
+/** Return the selection as text for the clipboard; null if no task or note is selected. */
 export function copySelected(): string | null {
   const { selection, history } = useStudio.getState();
   if (selection.tasks.length + selection.notes.length === 0) return null;
@@ -72,7 +72,10 @@ export function copySelected(): string | null {
   return clipText(clip);
 }
 
-/** Paste a clip beside what is selected; a selected container that is no part of it takes it in. */
+/**
+ * Paste a clip: into the selected container, unless the clip contains that container; otherwise
+ * beside the selected task, or into the workflow. Returns false if the text is not a clip.
+ */
 export function paste(text: string): boolean {
   const clip = readClip(text);
   if (!clip) return false;
@@ -104,7 +107,7 @@ function landing(
   return selected.length === 1 && task.body && !ids.has(task.id) ? [...body, task.id] : body;
 }
 
-/** Put a copy of the selection beside it. */
+/** Add a copy of the selection beside the selection. */
 export function duplicate(): void {
   const { selection, history } = useStudio.getState();
   const [path] = selection.tasks;
@@ -114,7 +117,7 @@ export function duplicate(): void {
   put(clip, path === undefined ? (note?.body ?? []) : bodyOf(path));
 }
 
-/** Select all tasks of the body in which something is selected. */
+/** Select all tasks and notes of the body that contains the first selected task. */
 export function selectAll(): void {
   const { selection, history, select } = useStudio.getState();
   const body = bodyOf(selection.tasks[0] ?? "");
@@ -125,7 +128,7 @@ export function selectAll(): void {
   announce(t("canvas.selected", { things: t("canvas.tasks", { count: tasks.length }) }));
 }
 
-/** Lay everything out anew, to the right or downwards; as it was where nothing is said. */
+/** Lay out all tasks again, by default in the present direction. */
 export function tidy(direction?: Direction): void {
   if (!mayEdit()) return;
   const { history, types, edit } = useStudio.getState();
@@ -136,7 +139,7 @@ export function tidy(direction?: Direction): void {
   requestAnimationFrame(fit);
 }
 
-/** A new note in the middle of what is seen, ready to be written. */
+/** Add a note at the centre of the view, and start editing its text. */
 export function writeNote(): void {
   if (!mayEdit()) return;
   const seen = middle();
@@ -145,7 +148,7 @@ export function writeNote(): void {
   if (note) useWriting.setState({ note: noteId(note.body, note.id) });
 }
 
-/** The selected tasks that can be put in line: those of the first one's body, by path. */
+/** Return the boxes of the selected tasks that can be aligned: those in the first task's body. */
 function boxes(): Map<TaskPath, Box> {
   const { selection, history, types, collapsed } = useStudio.getState();
   const document = history.present;
@@ -164,10 +167,8 @@ function boxes(): Map<TaskPath, Box> {
   );
 }
 
-/** Put the selected tasks in line. */
 export const align = (alignment: Alignment): void => rearrange((all) => aligned(all, alignment));
 
-/** Put the selected tasks evenly apart. */
 export const distribute = (axis: Axis): void => rearrange((all) => distributed(all, axis));
 
 function rearrange(change: (boxes: Map<TaskPath, Box>) => Map<TaskPath, Point>): void {

@@ -1,4 +1,4 @@
-/** Drawing edges with the mouse: which may be drawn, and a sentence for those that may not. */
+/** Draws edges with the mouse: which edges are allowed, and the reason if one is not. */
 import type { Connection, FinalConnectionState } from "@xyflow/react";
 import { refusalOf } from "../document/cycles";
 import { connect, disconnect } from "../document/edits";
@@ -12,7 +12,7 @@ import { t } from "../words/t";
 import type { CanvasLine } from "./graph";
 import { notice } from "./notice";
 
-/** Connect two tasks, or say why not. Gives whether they are connected now. */
+/** Connect two tasks, or show why this is not possible. Returns whether they were connected. */
 export function link(from: TaskPath, to: TaskPath, on: string, instead?: Edge): boolean {
   const { history, edit } = useStudio.getState();
   const body = bodyOf(from);
@@ -27,7 +27,7 @@ export function link(from: TaskPath, to: TaskPath, on: string, instead?: Edge): 
   return true;
 }
 
-/** Whether a line that hangs over a handle may be let go there. */
+/** Whether an edge that is being drawn may end at the handle under the pointer. */
 export function mayLink(connection: Connection | CanvasLine): boolean {
   const { source, target, sourceHandle } = connection;
   const { history } = useStudio.getState();
@@ -37,7 +37,7 @@ export function mayLink(connection: Connection | CanvasLine): boolean {
 export const onConnect = ({ source, target, sourceHandle }: Connection): void =>
   void link(source, target, sourceHandle ?? SUCCESS);
 
-/** An edge's end was put elsewhere. */
+/** Handle an edge whose start or end was moved to another handle. */
 export function onReconnect(line: CanvasLine, { source, target, sourceHandle }: Connection): void {
   const edge = line.data?.edge;
   const on = sourceHandle ?? SUCCESS;
@@ -45,7 +45,7 @@ export function onReconnect(line: CanvasLine, { source, target, sourceHandle }: 
   if (edge && !same) link(source, target, on, edge);
 }
 
-/** A line let go on a card connects to it; one let go where it may not be says why. */
+/** Handle an edge that was released over a card: connect it, or show why this is not possible. */
 export function onConnectEnd(event: MouseEvent | TouchEvent, state: FinalConnectionState): void {
   if (state.isValid || !state.fromNode) return;
   const there = state.toNode?.id ?? nodeUnder(event);
@@ -67,7 +67,7 @@ function nodeUnder(event: MouseEvent | TouchEvent): string | undefined {
   return found?.closest<HTMLElement>(".react-flow__node")?.dataset.id;
 }
 
-/** The outcome by which a new edge leaves a task unless another is chosen. */
+/** Return the default outcome for a new edge from this task. */
 export function nextOutcome(path: TaskPath): string {
   const { history, types } = useStudio.getState();
   const task = taskAt(history.present, path);

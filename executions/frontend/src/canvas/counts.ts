@@ -1,7 +1,7 @@
 import type { TaskPath } from "../document/types";
 import type { FoundProblem } from "../store/studio";
 
-/** How much is wrong with a task. */
+/** The number of problems and warnings of a task. */
 export interface Count {
   errors: number;
   warnings: number;
@@ -9,7 +9,7 @@ export interface Count {
 
 export const NONE: Count = { errors: 0, warnings: 0 };
 
-/** Problems by the task they are at. */
+/** Count the problems of each task. */
 export function countsOf(problems: readonly FoundProblem[]): ReadonlyMap<TaskPath, Count> {
   const counts = new Map<TaskPath, Count>();
   for (const { task, level } of problems) {

@@ -1,4 +1,4 @@
-/** Tasks dragged from one body into another: into a loop or a map, or out of one. */
+/** Moves dragged tasks between bodies, into and out of loops and maps. */
 import type { MouseEvent, TouchEvent } from "react";
 import type { Point } from "../document/edits";
 import { bodyName, rehomed } from "../document/moving";
@@ -15,7 +15,7 @@ import { boxOf, containers, pointOf } from "./viewport";
 interface Drag {
   tasks: readonly TaskPath[];
   own: BodyPath;
-  /** Where containers stood when the drag began, inner ones first. */
+  /** Positions of the containers at the start of the drag, innermost first. */
   boxes: readonly [TaskPath, Box][];
 }
 
@@ -23,7 +23,7 @@ let drag: Drag | null = null;
 
 type Pressed = MouseEvent | TouchEvent | globalThis.MouseEvent | globalThis.TouchEvent;
 
-/** A drag begins: of tasks of one body, as others have no place in common to go to. */
+/** Start a drag. Only tasks of one body can move to another body. */
 export function dragBegan(_: Pressed, _node: CanvasNode, nodes: readonly CanvasNode[]): void {
   stop();
   const tasks = nodes.flatMap((node) => (node.type === "note" ? [] : [node.id]));
@@ -35,7 +35,7 @@ export function dragBegan(_: Pressed, _node: CanvasNode, nodes: readonly CanvasN
     bodies.size === 1 ? { tasks, own, boxes: containers().filter(([at]) => !holds(at)) } : null;
 }
 
-/** The mouse moves on: what is under it is where the tasks would go. */
+/** While the pointer moves, show the body that the tasks would move to. */
 export function dragged(event: Pressed, node: CanvasNode): void {
   const place = "touches" in event ? event.touches[0] : event;
   if (!drag || !place) return;
@@ -44,7 +44,7 @@ export function dragged(event: Pressed, node: CanvasNode): void {
   if (body.join(".") === own.join(".")) stop();
   else {
     land(body, tasks);
-    // Said aloud once it is done.
+    // Not announced to screen readers; they announce the finished move.
     useNotice.setState({ sentence: t("canvas.releaseToMove", { container: bodyName(body) }) });
   }
 }
@@ -55,8 +55,8 @@ function stop(): void {
 }
 
 /**
- * The body under the mouse. A task leaves its own container once nothing of its card is in it: until
- * then the container grows with it.
+ * Return the body under the pointer. A container grows with a dragged task, so the task leaves its
+ * own container only when its card no longer overlaps it.
  */
 function bodyFor({ own, boxes }: Drag, { x, y }: Point, node: CanvasNode): BodyPath {
   const home = own.join(".");
@@ -83,7 +83,7 @@ const touches = (one: Box, other: Box): boolean =>
   one.y < other.y + other.h &&
   other.y < one.y + one.h;
 
-/** The body that the drag which ends now goes to; null where the tasks stay in theirs. */
+/** End the drag; return the body that the tasks move to, or null if they stay in their body. */
 export function landed(): { body: BodyPath; tasks: readonly TaskPath[] } | null {
   const { body, tasks } = useLanding.getState();
   drag = null;
@@ -91,7 +91,10 @@ export function landed(): { body: BodyPath; tasks: readonly TaskPath[] } | null 
   return body && { body, tasks };
 }
 
-/** Move tasks to another body, the first of them to a place of the canvas; the others follow. */
+/**
+ * Move tasks to another body. `first` is the first task's position on the canvas; the other tasks
+ * keep their distances.
+ */
 export function moveTo(body: BodyPath, tasks: readonly TaskPath[], first: Point): void {
   const { history, edit, select } = useStudio.getState();
   const there = bodyAt(history.present, body);

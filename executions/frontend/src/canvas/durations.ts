@@ -1,7 +1,7 @@
 import { decimalText } from "../words/formats";
 import { t } from "../words/t";
 
-/** How long something took, in words that fit below a card; "" where that is not known. */
+/** Format a duration so that it fits below a card; "" if it is unknown. */
 export function took(from: string | null | undefined, to: string | null | undefined): string {
   if (!from || !to) return "";
   const ms = Date.parse(to) - Date.parse(from);

@@ -1,11 +1,11 @@
-/** Where a card's handles stand, in pixels from its corner. Pure. */
+/** Positions of a card's handles, in pixels from its upper left corner. Pure. */
 import { Position } from "@xyflow/react";
 import type { Point } from "../document/edits";
 import { ERROR, SUCCESS } from "../document/outcomes";
 import { type Direction, HEAD, namedOutcomes, ROW, type Size } from "../document/sizes";
 
 export interface HandlePlace extends Point {
-  /** The outcome, or IN. */
+  /** The outcome, or IN for the input. */
   id: string;
   type: "source" | "target";
   position: Position;
@@ -13,10 +13,10 @@ export interface HandlePlace extends Point {
 
 export const IN = "in";
 export const HANDLE = 10;
-/** How far the handle of errors is from the end of its side. */
+/** Distance of the error handle from the end of its side, in pixels. */
 const CORNER = 11;
 
-/** The handles of a card, the one for what comes in first; `open` is a container with its body. */
+/** Return the handles of a card, the input first; `open` means an expanded container. */
 export function handlesOf(
   size: Size,
   outcomes: readonly string[],

@@ -1,4 +1,4 @@
-/** The document as React Flow's nodes and edges. Pure; what did not change stays the same object. */
+/** Converts the document to React Flow's nodes and edges. Pure. Unchanged objects stay the same. */
 import type { Edge as Line, Node } from "@xyflow/react";
 import type { Point } from "../document/edits";
 import { SUCCESS } from "../document/outcomes";
@@ -40,11 +40,11 @@ export type NoteNode = Node<NoteData, "note">;
 export type CanvasNode = TaskNode | NoteNode;
 export type CanvasLine = Line<LineData, "line">;
 
-/** What is being dragged or resized: places and sizes by node, not yet in the document. */
+/** Positions and sizes of nodes that are being dragged or resized; not yet in the document. */
 export interface Moving {
   places: ReadonlyMap<string, Point>;
   sizes: ReadonlyMap<string, Size>;
-  /** Tasks on their way out of their container, which does not grow after them. */
+  /** Tasks that leave their container; the container does not grow with them. */
   away: ReadonlySet<TaskPath>;
 }
 export const STILL: Moving = { places: new Map(), sizes: new Map(), away: new Set() };
@@ -61,7 +61,9 @@ export interface Scene {
 
 export const noteId = (body: BodyPath, id: string): string => `note:${body.join(".")}:${id}`;
 
-/** All nodes, containers before what stands in them; `before` are those of the scene before. */
+/**
+ * Return all nodes, each container before the nodes in it; `before` has the previous nodes by id.
+ */
 export function nodesOf(
   scene: Scene,
   before: ReadonlyMap<string, CanvasNode> = new Map(),
@@ -83,7 +85,7 @@ class Painter {
     private readonly drawn: CanvasNode[],
   ) {}
 
-  /** Draw a body; gives how far it reaches from its parent's corner. */
+  /** Add the nodes of a body; return its extent from the corner of its parent. */
   paint(body: Body, at: BodyPath, origin: Point): Size {
     const notes = notesOf(body).map((note) => this.note(note, at, origin));
     const seen = new Set<string>();
@@ -176,14 +178,14 @@ class Painter {
   }
 }
 
-/** What every node says of where it is. */
+/** The properties for position, size and parent, which all nodes have. */
 function framed(id: string, place: Point, size: Size, at: BodyPath) {
   const measures = { width: size.w, height: size.h };
   const frame = { id, position: place, ...measures, measured: measures };
   return at.length === 0 ? frame : { ...frame, parentId: at.join(".") };
 }
 
-/** Whether two drawings of a node look the same. */
+/** Whether two versions of a node look the same. */
 function alike(one: CanvasNode, other: CanvasNode): boolean {
   return (
     one.type === other.type &&
@@ -214,18 +216,18 @@ function sameData(one: TaskData | NoteData, other: TaskData | NoteData): boolean
   );
 }
 
-/** An edge's name among all: its body, its ends and its outcome. */
+/** Return the unique id of an edge: its body, its ends and its outcome. */
 export const lineId = (body: BodyPath, edge: Edge): string =>
   `${pathOf(body, edge.from)}>${pathOf(body, edge.to)}:${edge.on ?? SUCCESS}`;
 
-/** What edges are drawn of; `drawn` are the ids of the nodes there are. */
+/** The data that edges are drawn from; `drawn` has the ids of the drawn nodes. */
 export interface Linked {
   document: Definition;
   selection: Selection;
   drawn: ReadonlySet<string>;
 }
 
-/** The edges between drawn nodes. */
+/** Return the edges between drawn nodes. */
 export function linesOf(
   { document, selection, drawn }: Linked,
   before: ReadonlyMap<string, CanvasLine> = new Map(),

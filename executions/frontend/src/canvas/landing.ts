@@ -1,11 +1,11 @@
-/** The body that dragged tasks are about to move to, seen while the mouse is still down. */
+/** The body to which dragged tasks would move; known while the pointer is still down. */
 import { create } from "zustand";
 import type { BodyPath, TaskPath } from "../document/types";
 
 interface Landing {
-  /** Null where they stay in theirs. */
+  /** Null if the tasks stay in their body. */
   body: BodyPath | null;
-  /** The container that it is; null for the workflow itself, too. */
+  /** The container of that body; null for the workflow itself, and if the tasks stay. */
   into: TaskPath | null;
   tasks: readonly TaskPath[];
 }
@@ -14,7 +14,7 @@ const STAYS: Landing = { body: null, into: null, tasks: [] };
 
 export const useLanding = create<Landing>()(() => STAYS);
 
-/** The dragged tasks that leave their container: it does not grow after them. */
+/** Return the dragged tasks that leave their container; the container does not grow with them. */
 export const leaving = (): readonly TaskPath[] => useLanding.getState().tasks;
 
 export function land(body: BodyPath, tasks: readonly TaskPath[]): void {

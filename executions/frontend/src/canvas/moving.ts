@@ -1,4 +1,4 @@
-/** What dragging, arrow keys and resizing do to the document. */
+/** Applies drags, arrow keys and resizing to the document. */
 import type { NodeChange } from "@xyflow/react";
 import { changeNotes, moveTasks, type Point } from "../document/edits";
 import { bodyAt, bodyOf } from "../document/paths";
@@ -8,7 +8,9 @@ import { type CanvasNode, type Moving, STILL } from "./graph";
 
 type Change = NodeChange<CanvasNode>;
 
-/** What is under way after these changes; null where nothing of them moves anything. */
+/**
+ * Return the positions and sizes after these changes; null if no change moves or resizes a node.
+ */
 export function underWay(
   before: Moving,
   changes: readonly Change[],
@@ -30,7 +32,7 @@ export function underWay(
   return moved ? { places, sizes, away: new Set(away) } : null;
 }
 
-/** Whether a gesture goes on: a drag, or a resize, that has not been let go. */
+/** Whether a drag or a resize continues, because the pointer is still down. */
 export const goesOn = (changes: readonly Change[]): boolean =>
   changes.some(
     (change) =>
@@ -38,7 +40,7 @@ export const goesOn = (changes: readonly Change[]): boolean =>
       (change.type === "dimensions" && change.resizing === true),
   );
 
-/** The document with what was moved and resized at its new place. */
+/** Return the document with the new positions and sizes of moved and resized nodes. */
 export function settled(document: Definition, moving: Moving, nodes: readonly CanvasNode[]) {
   const tasks = new Map<TaskPath, Point>();
   let changed = document;
@@ -68,7 +70,7 @@ function withNote(
   );
 }
 
-/** A place in a container as one on its body's plane; not on the container's head, nor left of it. */
+/** Convert a position in a container to one in its body, below the header and inside the border. */
 function onPlane(document: Definition, body: BodyPath, place: Point): Point {
   const found = body.length > 0 ? bodyAt(document, body) : undefined;
   if (!found) return { x: Math.round(place.x), y: Math.round(place.y) };

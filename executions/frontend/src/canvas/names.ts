@@ -1,4 +1,4 @@
-/** What tasks and edges are called. */
+/** Names and descriptions of tasks and edges. */
 import { modulesOf } from "../document/modules";
 import { SUCCESS } from "../document/outcomes";
 import type { Types } from "../document/sizes";
@@ -9,7 +9,7 @@ import type { Count } from "./counts";
 
 export const nameOf = (task: Task): string => task.name || task.id;
 
-/** The line below the name: its module type, or how many modules it chains. */
+/** Return the line below the name: the module type, or the number of modules in the chain. */
 export function typeLine(task: Task): string {
   const modules = modulesOf(task);
   const [only] = modules;
@@ -17,14 +17,14 @@ export function typeLine(task: Task): string {
   return only?.use || t("canvas.noModule");
 }
 
-/** The first module that the installation does not have, or null. */
+/** Return the first module that is not installed, or null. */
 export function unknownUse(task: Task, types: Types): string | null {
   if (types.size === 0) return null;
   const missing = modulesOf(task).find((module) => !types.has(module.use));
   return missing ? missing.use || t("canvas.none") : null;
 }
 
-/** What a container repeats for: `until …`, `3 times`, `each of …`. */
+/** Describe the iterations of a container: `until …`, `iterations: 3`, `each of …`. */
 export function repeats(task: Task): string {
   const config = task.with ?? {};
   if (config.items !== undefined) return t("canvas.eachOf", { items: short(config.items) });
@@ -40,7 +40,7 @@ const short = (value: Json): string => {
   return text.replace(/^\s*\{\{\s*|\s*\}\}\s*$/g, "");
 };
 
-/** "Fetch order, http.request, 1 problem, succeeded". */
+/** For example "Fetch order, http.request, 1 problem, succeeded". */
 export function accessibleName(
   task: Task,
   types: Types,

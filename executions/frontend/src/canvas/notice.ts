@@ -1,4 +1,4 @@
-/** A sentence at the canvas' foot, said aloud as well; gone after a while. */
+/** A sentence at the bottom of the canvas for 5 s, also announced to screen readers. */
 import { create } from "zustand";
 import { announce } from "../shared/announce";
 

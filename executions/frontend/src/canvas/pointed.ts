@@ -1,4 +1,4 @@
-/** The task under the mouse or with the focus: its node shows what can be done with it. */
+/** The task under the mouse or with the focus, whose node shows the task's actions. */
 import { type FocusEvent, type PointerEvent, useState } from "react";
 
 export interface Pointed {
@@ -8,7 +8,7 @@ export interface Pointed {
 
 interface Pointing {
   pointed: Pointed | null;
-  /** For the element around all nodes. */
+  /** Event handlers for the element around all nodes. */
   listeners: {
     onPointerOver: (event: PointerEvent) => void;
     onPointerLeave: () => void;
@@ -17,7 +17,7 @@ interface Pointing {
   };
 }
 
-/** The mouse goes before the focus; of touches, the focus alone tells. */
+/** The task under the mouse takes precedence over the focused task; touches only move the focus. */
 export function usePointed(): Pointing {
   const [hovered, setHovered] = useState<Pointed | null>(null);
   const [focused, setFocused] = useState<Pointed | null>(null);
@@ -31,7 +31,7 @@ export function usePointed(): Pointing {
       },
       onPointerLeave: () => setHovered(null),
       onFocus: (event) => setFocused((old) => same(old, taskUnder(event.target))),
-      // On the way to the node's own buttons nothing goes away.
+      // Keep the task when the focus moves to the buttons in its node.
       onBlur: (event) => setFocused((old) => same(old, taskUnder(event.relatedTarget))),
     },
   };

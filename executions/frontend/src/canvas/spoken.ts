@@ -1,9 +1,9 @@
-/** What React Flow says to screen readers, in the language of the page. */
+/** React Flow's texts for screen readers, in the language of the page. */
 import type { ReactFlowProps } from "@xyflow/react";
 import { t } from "../words/t";
 import type { Key } from "../words/types";
 
-/** React Flow takes the direction from the name of the arrow key. */
+/** React Flow derives the direction from the name of the arrow key. */
 const DIRECTIONS = {
   up: "canvas.flowUp",
   down: "canvas.flowDown",

@@ -1,4 +1,4 @@
-/** A task's address: it opens the workflow with the task selected, in the middle of the canvas. */
+/** Links to a task: they open the workflow with the task selected and centred on the canvas. */
 import { taskAt } from "../document/paths";
 import type { TaskPath } from "../document/types";
 import { useLiveStore } from "../live/live";
@@ -8,7 +8,7 @@ import { t } from "../words/t";
 import { notice } from "./notice";
 import { centre } from "./viewport";
 
-/** The address, with the execution that is watched, if any: who opens it sees the same states. */
+/** Return the task's link, with the watched execution, if any, so that it shows the same states. */
 export function taskLink(path: TaskPath): string {
   const { page, workflow } = useStudio.getState();
   const { watched } = useLiveStore.getState();
@@ -27,7 +27,7 @@ export async function copyTaskLink(path: TaskPath): Promise<void> {
   }
 }
 
-/** Select and show the task that the page's address names; says so where the draft has none. */
+/** Select and show the task that the page's URL names; if the draft does not have it, say so. */
 export function openLinkedTask(): void {
   const path = new URLSearchParams(location.search).get("task");
   if (path === null) return;
@@ -37,7 +37,7 @@ export function openLinkedTask(): void {
     return;
   }
   select({ tasks: [path] });
-  // A drawer would lie over what the link leads to.
+  // On narrow screens the inspector is a drawer, which would cover the linked task.
   if (innerWidth >= NARROW) open("inspector");
   centre(path);
   const row = document.querySelector(`tr[data-task="${CSS.escape(path)}"]`);

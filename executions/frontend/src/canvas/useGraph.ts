@@ -31,10 +31,10 @@ export interface Graph {
 }
 
 /**
- * The document as nodes and edges, and what becomes of React Flow's changes to them.
+ * Return the document as nodes and edges, with handlers for React Flow's changes.
  *
- * A gesture lives here until it ends, and is one edit then; nodes that did not change are the same
- * objects from one drawing to the next, so that only what moves is drawn again.
+ * A gesture changes only the state of this hook until it ends, and then makes one edit. Unchanged
+ * nodes remain the same objects, so that only moved nodes are drawn again.
  */
 export function useGraph(): Graph {
   const [moving, setMoving] = useState<Moving>(STILL);
@@ -70,14 +70,14 @@ export function useGraph(): Graph {
   return { nodes, lines, onNodes, onLines };
 }
 
-/** Where a dragged task is by now, on the workflow's plane. */
+/** Return the present position of a dragged task, in canvas coordinates. */
 function placeOf(path: TaskPath, { places }: Moving): Point {
   const place = places.get(path) ?? { x: 0, y: 0 };
   const around = boxOf(bodyOf(path).join("."));
   return around ? { x: around.x + place.x, y: around.y + place.y } : place;
 }
 
-/** What lines depend on: which nodes there are, not where they are dragged to just now. */
+/** Edges depend on which nodes exist, not on the positions during a drag. */
 function useLinked({ document, selection, drawing }: Scene, nodes: readonly CanvasNode[]): Linked {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the nodes' ids follow from the document and what is folded
   return useMemo(
@@ -106,7 +106,7 @@ function useScene(moving: Moving): Scene {
   );
 }
 
-/** What `make` makes of a source, given what it made before by id. */
+/** Call `make` for a new source, with the objects that it made before, by id. */
 function useKept<S, T extends { id: string }>(
   source: S,
   make: (source: S, before: ReadonlyMap<string, T>) => T[],

@@ -4,7 +4,7 @@ import { useStudio } from "../store/studio";
 import { isFolded, toggleFold } from "./folding";
 import { reveal } from "./viewport";
 
-/** Brings the task that was selected last into view, from wherever it was selected. */
+/** Bring a newly selected task into view, regardless of where it was selected. */
 export function useRevealing(): void {
   const path = useStudio(({ selection: { tasks } }) => (tasks.length === 1 ? tasks[0] : undefined));
   const toggled = useStudio((state) => state.collapsed);
@@ -22,7 +22,7 @@ export function useRevealing(): void {
   }, [path, toggled]);
 }
 
-/** Open the folded containers around a task; false where there are none. */
+/** Expand the collapsed containers around a task; return false if there are none. */
 export function openAround(path: string): boolean {
   const { history, collapsed } = useStudio.getState();
   const folded = bodyOf(path)

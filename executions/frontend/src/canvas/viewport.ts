@@ -1,4 +1,4 @@
-/** What others may ask of the canvas that is on the page; nothing happens where none is. */
+/** Commands for the canvas on the page; they do nothing if there is no canvas. */
 import type { ReactFlowInstance } from "@xyflow/react";
 import type { Point } from "../document/edits";
 import { type Box, originOf } from "../document/sizes";
@@ -7,24 +7,24 @@ import type { CanvasLine, CanvasNode } from "./graph";
 
 export type Flow = ReactFlowInstance<CanvasNode, CanvasLine>;
 
-/** Below this zoom cards cannot be read. */
+/** Zoom below which cards cannot be read. */
 export const FAR = 0.35;
 
-/** At this zoom names are easy to read; the first view of a workflow is not below it. */
+/** Zoom at which names are easy to read; the first view of a workflow has at least this zoom. */
 const READABLE = 0.7;
-/** Pixels between the start of a workflow and the edge of the canvas. */
+/** Distance between the start of a workflow and the edge of the canvas, in pixels. */
 const MARGIN = 48;
 
 let flow: Flow | null = null;
 
-/** The task that is to be in the middle as soon as it is drawn. */
+/** The task to centre as soon as it is drawn. */
 let wanted: TaskPath | null = null;
 
 export function setFlow(instance: Flow | null): void {
   flow = instance;
 }
 
-/** Bring a task into the middle, now or when the canvas has drawn it. */
+/** Centre a task, now or when the canvas has drawn it. */
 export function centre(path: TaskPath): void {
   wanted = path;
   reveal(path);
@@ -32,8 +32,9 @@ export function centre(path: TaskPath): void {
 
 const duration = (): number => (matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 220);
 
-/** A long workflow does not fit at a size that can be read: begin at its start instead, or at the
- * task that is wanted. */
+/**
+ * Set the first view. If the whole workflow is not readable, show its start, or the requested task.
+ */
 export function begin(): void {
   if (wanted !== null && reveal(wanted)) return;
   const page = pageBox();
@@ -50,19 +51,19 @@ export function begin(): void {
   });
 }
 
-/** Show all of it, with this share of the canvas left free around it. */
+/** Show the whole workflow, with this share of the canvas left free around it. */
 export const fitWithin = (padding: number): void =>
   void flow?.fitView({
     padding,
     maxZoom: 1,
     duration: duration(),
-    // In an overview all nodes are hidden.
+    // In an overview, all nodes are hidden.
     includeHiddenNodes: true,
   });
 
 export const fit = (): void => fitWithin(0.12);
 
-/** Show these tasks as large as they fit. */
+/** Zoom to these tasks. */
 export const zoomTo = (ids: readonly string[]): void =>
   void flow?.fitView({
     nodes: ids.map((id) => ({ id })),
@@ -71,7 +72,7 @@ export const zoomTo = (ids: readonly string[]): void =>
     duration: duration(),
   });
 
-/** Move what is seen by so many pixels. */
+/** Move the view by this many pixels. */
 export function pan(right: number, down: number): void {
   if (!flow) return;
   const { x, y, zoom } = flow.getViewport();
@@ -81,8 +82,10 @@ export function pan(right: number, down: number): void {
 export const zoomIn = (): void => void flow?.zoomIn({ duration: duration() });
 export const zoomOut = (): void => void flow?.zoomOut({ duration: duration() });
 
-/** Bring a node into view if nothing of it is, or if it is to be `readable` and is too small;
- * false where it is not drawn. */
+/**
+ * Bring a node into view if it is out of view, or if it must be `readable` and is too small; return
+ * false if the node is not drawn.
+ */
 export function reveal(id: string, readable = false): boolean {
   const node = flow?.getInternalNode(id);
   const page = pageBox();
@@ -109,11 +112,11 @@ export function reveal(id: string, readable = false): boolean {
 const pageBox = (): DOMRect | undefined =>
   document.querySelector(".canvas .react-flow")?.getBoundingClientRect();
 
-/** A point of the screen on the workflow's plane. */
+/** Convert a point of the screen to canvas coordinates. */
 export const pointOf = ({ clientX: x, clientY: y }: { clientX: number; clientY: number }): Point =>
   flow?.screenToFlowPosition({ x, y }) ?? { x: 0, y: 0 };
 
-/** The middle of what is seen, on the workflow's plane. */
+/** Return the centre of the view, in canvas coordinates. */
 export function middle(): Point {
   const page = pageBox();
   if (!flow || !page) return { x: 0, y: 0 };
@@ -123,7 +126,7 @@ export function middle(): Point {
   });
 }
 
-/** The body under a point of the screen, and the point on that body's plane. */
+/** Return the body under a point of the screen, and the point in coordinates of that body. */
 export function bodyUnder(screen: Point): { body: BodyPath; at: Point } {
   const point = flow?.screenToFlowPosition(screen) ?? { x: 0, y: 0 };
   const found = (flow?.getNodes() ?? [])
@@ -146,7 +149,7 @@ export function bodyUnder(screen: Point): { body: BodyPath; at: Point } {
   };
 }
 
-/** Where a task is drawn, on the workflow's plane. */
+/** Return a task's position and size, in canvas coordinates. */
 export function boxOf(path: TaskPath): Box | undefined {
   const found = flow?.getInternalNode(path);
   if (!found) return undefined;
@@ -154,7 +157,7 @@ export function boxOf(path: TaskPath): Box | undefined {
   return { x, y, w: found.width ?? 0, h: found.height ?? 0 };
 }
 
-/** The opened containers with where they are drawn, inner ones first. */
+/** Return the expanded containers with their positions and sizes, innermost first. */
 export const containers = (): [TaskPath, Box][] =>
   (flow?.getNodes() ?? [])
     .filter((node) => node.type === "container")
@@ -166,7 +169,7 @@ export const containers = (): [TaskPath, Box][] =>
 
 const depth = (path: TaskPath): number => path.split(".").length;
 
-/** Put the keyboard's focus on the canvas, when what had it is gone. */
+/** Focus the canvas, after the focused element was removed. */
 export function focusCanvas(): void {
   document.querySelector<HTMLElement>("section.canvas")?.focus({ preventScroll: true });
 }

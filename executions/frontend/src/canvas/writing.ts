@@ -1,4 +1,4 @@
 import { create } from "zustand";
 
-/** The note whose text is being written, by its node's id. */
+/** The node id of the note whose text is being edited. */
 export const useWriting = create<{ note: string | null }>()(() => ({ note: null }));

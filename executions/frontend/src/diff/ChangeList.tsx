@@ -23,7 +23,7 @@ const WORDS = {
 const SHOWN = 300;
 const LONGEST = 2000;
 
-/** Changes in words, with the old and the new value of each field. */
+/** A list of changes, with the old and the new value of each field. */
 export function ChangeList({ changes }: { changes: readonly Change[] }) {
   if (changes.length === 0) {
     return <p className="comparison-none">{t("diff.theDocumentsDifferAtMost")}</p>;

@@ -11,12 +11,12 @@ import { TextDiff } from "./TextDiff";
 interface Props {
   before: Definition;
   after: Definition;
-  /** What the two are called: "version 3", "the draft". */
+  /** Names of the two documents, such as "version 3" or "the draft". */
   beforeName: string;
   afterName: string;
 }
 
-/** What leads from one document to another: by meaning, and as text. */
+/** The differences of two documents, as a list of changes or as text. */
 export function Comparison({ before, after, beforeName, afterName }: Props) {
   const [asText, setAsText] = useState(false);
   const changes = useMemo(() => compared(before, after), [before, after]);

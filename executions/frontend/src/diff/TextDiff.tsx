@@ -11,7 +11,7 @@ const WORDS: Record<Line["mark"], string> = {
 };
 const SHOWN = 4000;
 
-/** The two documents' YAML, line by line; what is equal is left out but for a little around. */
+/** The two documents' YAML line by line; unchanged lines are shown only near changes. */
 export function TextDiff({ before, after }: { before: Definition; after: Definition }) {
   const lines = useMemo(
     () => withContext(lineDiff(asPlainYaml(before), asPlainYaml(after))),
@@ -22,7 +22,7 @@ export function TextDiff({ before, after }: { before: Definition; after: Definit
   }
   const rows = lines.slice(0, SHOWN).map((line, at) => ({ line, at }));
   return (
-    // The text scrolls, so it can be reached by keyboard.
+    // The text scrolls, so the keyboard must be able to reach it.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must take the focus
     <section className="textdiff" tabIndex={0} aria-label={t("diff.differencesAsText")}>
       {rows.map(({ line, at }) =>

@@ -1,4 +1,4 @@
-/** What two documents say differently, task by task; where things stand on the canvas is left out. */
+/** Compares two documents task by task, without positions on the canvas. */
 import { everyTask } from "../document/paths";
 import type { Body, Definition, Edge, Json, JsonObject, Task, TaskPath } from "../document/types";
 import { t } from "../words/t";
@@ -7,14 +7,14 @@ import { type FieldChange, fieldChanges } from "./fields";
 export interface Change {
   kind: "added" | "removed" | "changed";
   what: "task" | "edge" | "workflow";
-  /** The task's name, `fetch → ship`, or the workflow's key. */
+  /** The task's name, the edge as `fetch → ship`, or the workflow's key. */
   title: string;
   task: TaskPath | null;
-  /** Of what changed, each value; empty of what was added or removed. */
+  /** The changed fields; empty if the task or edge was added or removed. */
   fields: readonly FieldChange[];
 }
 
-/** All changes that lead from one document to the other: the workflow's, then tasks, then edges. */
+/** Return all changes: first of the workflow, then of tasks, then of edges. */
 export function compared(before: Definition, after: Definition): Change[] {
   return [
     ...workflowChanges(before, after),
@@ -69,7 +69,9 @@ const ofTask = (
   fields: readonly FieldChange[] = [],
 ): Change => ({ kind, what: "task", title: task.name || path, task: path, fields });
 
-/** A task without its place and without its body, whose tasks are compared by themselves. */
+/**
+ * Return a task without its position and its body; the tasks in the body are compared separately.
+ */
 function plain(task: Task): JsonObject {
   const { id: _id, ui: _ui, body: _body, modules, ...rest } = task;
   const chain = modules?.map(({ ui: _, ...module }) => ({ ...module, with: module.with ?? {} }));
@@ -96,7 +98,7 @@ const ofEdge = (kind: Change["kind"], title: string): Change => ({
   fields: [],
 });
 
-/** Every edge's key with what it is called. */
+/** Return a unique key and a title for every edge. */
 function edgesOf(document: Definition): Map<string, string> {
   const found = new Map<string, string>();
   const walk = (body: Body, at: string): void => {

@@ -1,15 +1,15 @@
-/** Where two values differ. Pure. */
+/** Finds the differences of two JSON values. Pure. */
 import type { Json } from "../document/types";
 import type { Pointer } from "../problems/found";
 
-/** One value that is another now; undefined where there is none. */
+/** A changed value; `before` or `after` is undefined if the value is missing there. */
 export interface FieldChange {
   pointer: Pointer;
   before: Json | undefined;
   after: Json | undefined;
 }
 
-/** Each innermost place at which the values differ; the order of keys means nothing. */
+/** Return each innermost part that differs; the order of keys does not matter. */
 export function fieldChanges(
   before: Json | undefined,
   after: Json | undefined,
@@ -23,12 +23,12 @@ export function fieldChanges(
   );
 }
 
-/** The keys (or indexes) to go on with; null where the values are to be compared whole. */
+/** Return the keys or indexes to compare one by one; null to compare the values as a whole. */
 function sharedKeys(before?: Json, after?: Json): (string | number)[] | null {
   if (Array.isArray(before) && Array.isArray(after)) {
     return Array.from({ length: Math.max(before.length, after.length) }, (_, at) => at);
   }
-  // What came or went as a whole is told by its parts, which are easier to read.
+  // For an added or removed object, list its parts, because they are easier to read.
   const [old, now] = [before ?? {}, after ?? {}];
   if (!isMap(old) || !isMap(now)) return null;
   if (isEmpty(old) && isEmpty(now)) return null;

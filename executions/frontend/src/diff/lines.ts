@@ -1,15 +1,18 @@
-/** Which lines of two texts differ. Pure. */
+/** Compares two texts line by line. Pure. */
 
-/** A line that is in both texts, in the old one alone (`-`) or in the new one alone (`+`). */
+/** A line of both texts, or only of the old (`-`) or the new (`+`) text. */
 export interface Line {
   mark: " " | "-" | "+";
   text: string;
 }
 
-/** Beyond this many pairs of lines they are not all compared, but around lines that are unique. */
+/**
+ * Maximum number of pairs of lines to compare. Above it, the texts are split at lines that are
+ * unique in both of them.
+ */
 const MOST_PAIRS = 4_000_000;
 
-/** All lines of both texts in order, with as few marked as can be found quickly. */
+/** Return all lines in order, with the fewest marked lines that can be found quickly. */
 export function lineDiff(before: string, after: string): Line[] {
   return between(before.split("\n"), after.split("\n"));
 }
@@ -42,7 +45,7 @@ function changed(old: string[], now: string[]): Line[] {
   ];
 }
 
-/** The longest common subsequence, by the table of its lengths from the end. */
+/** Find the longest common subsequence, with a table of its lengths from the end. */
 function byTable(old: string[], now: string[]): Line[] {
   const width = now.length + 1;
   const lengths = new Uint32Array((old.length + 1) * width);
@@ -81,7 +84,7 @@ function alongTable(
   return lines;
 }
 
-/** The line nearest to the middle that stands once in each text, with its places. */
+/** Return the positions of the line nearest to the middle that is unique in both texts. */
 function middleAnchor(old: string[], now: string[]): [number, number] | null {
   const places = onlyPlaces(now);
   const middle = old.length / 2;
@@ -102,7 +105,7 @@ function onlyPlaces(lines: readonly string[]): Map<string, number> {
   return places;
 }
 
-/** Lines as they are shown: equal ones far from any change become their number. */
+/** Replace unchanged lines that are not near a change by their number. */
 export function withContext(lines: readonly Line[], around = 3): (Line | number)[] {
   const near = new Uint8Array(lines.length);
   lines.forEach((line, at) => {

@@ -1,4 +1,4 @@
-/** New tasks from module types, as the palette, the list and the canvas make them. */
+/** Adds tasks of a module type, for the palette, the list and the canvas. */
 
 import { announce } from "../shared/announce";
 import { useStudio } from "../store/studio";
@@ -7,13 +7,13 @@ import { isContainer, type Where, withNewNote, withNewTask } from "./newtask";
 import { bodyOf, idOf, taskAt } from "./paths";
 import type { BodyPath, Definition, TaskPath } from "./types";
 
-/** What a new task stands in and is connected from where nothing else is said. */
+/** The default body of a new task, and the task that it is connected from. */
 export interface Landing {
   body: BodyPath;
   after: TaskPath | null;
 }
 
-/** In the selected container, or after the selected task; else by itself in the workflow. */
+/** Return the selected container, or the place after the selected task; else only the workflow. */
 export function landingOf(document: Definition, selected: readonly TaskPath[]): Landing {
   const [path] = selected;
   const task = path === undefined ? undefined : taskAt(document, path);
@@ -24,7 +24,9 @@ export function landingOf(document: Definition, selected: readonly TaskPath[]): 
   return { body, after: last === null ? null : [...body, last].join(".") };
 }
 
-/** The id of the only task that nothing comes after; null where there is none, or several. */
+/**
+ * Return the id of the only task without outgoing edges; null if there is none, or more than one.
+ */
 function endOf(body: { tasks: { id: string }[]; edges?: { from: string }[] }): string | null {
   const left = new Set((body.edges ?? []).map((edge) => edge.from));
   const ends = body.tasks.filter((task) => !left.has(task.id));
@@ -32,10 +34,12 @@ function endOf(body: { tasks: { id: string }[]; edges?: { from: string }[] }): s
 }
 
 /**
- * Add a task of this module type and select it; where nothing is said it comes after the selected
- * task, connected by the first outcome nothing waits for, or into the selected container.
+ * Add a task of this module type and select it.
  *
- * Gives its path; null where the type is unknown or the document may not be changed.
+ * By default, the task is added to the selected container, or after the selected task with an edge
+ * from its first unused outcome.
+ *
+ * Returns the task's path, or null if the type is unknown or the document may not be changed.
  */
 export function addModule(type: string, where: Where = {}): TaskPath | null {
   const { types, page, history, selection, edit, select } = useStudio.getState();
@@ -57,7 +61,7 @@ function added(title: string, path: TaskPath, where: Where): string {
     : t("document.added", { title, id });
 }
 
-/** Add an empty note, at a place or below everything, and select it. */
+/** Add an empty note, at a position or below everything else, and select it. */
 export function addNote(where: Pick<Where, "body" | "at"> = {}): void {
   const { page, history, edit, select } = useStudio.getState();
   if (!page.canEdit) return;

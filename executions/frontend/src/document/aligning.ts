@@ -1,4 +1,4 @@
-/** Boxes in line with each other, or evenly apart. Pure. */
+/** Aligns and distributes boxes. Pure. */
 import type { Point } from "./edits";
 import type { Box } from "./sizes";
 
@@ -14,13 +14,13 @@ const EDGES: Readonly<Record<Alignment, (box: Box, all: Box) => Point>> = {
   bottom: (box, all) => ({ x: box.x, y: all.y + all.h - box.h }),
 };
 
-/** Where each box goes so that all are in line with the outermost one (or with the middle). */
+/** Return new positions that align all boxes with the outermost box, or with the centre. */
 export function aligned(boxes: ReadonlyMap<string, Box>, alignment: Alignment): Map<string, Point> {
   const all = around([...boxes.values()]);
   return new Map([...boxes].map(([id, box]) => [id, rounded(EDGES[alignment](box, all))]));
 }
 
-/** Where each box goes so that the gaps between neighbours are equal; the outermost two stay. */
+/** Return new positions with equal gaps; the two outermost boxes stay. */
 export function distributed(boxes: ReadonlyMap<string, Box>, axis: Axis): Map<string, Point> {
   const [start, length] = axis === "across" ? (["x", "w"] as const) : (["y", "h"] as const);
   const order = [...boxes].sort(([, one], [, other]) => one[start] - other[start]);
@@ -35,7 +35,7 @@ export function distributed(boxes: ReadonlyMap<string, Box>, axis: Axis): Map<st
   return places;
 }
 
-/** The smallest box around boxes. */
+/** Return the smallest box around these boxes. */
 export function around(boxes: readonly Box[]): Box {
   const x = Math.min(...boxes.map((box) => box.x));
   const y = Math.min(...boxes.map((box) => box.y));

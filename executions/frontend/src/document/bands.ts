@@ -1,11 +1,12 @@
-/** A graph that is a long, thin line goes on below, like lines of text, so that it fits a screen.
- * Pure. */
+/** Breaks a long, thin graph into bands, like lines of text, so that it fits on a screen. Pure. */
 import type { Point } from "./edits";
 import { reach, type Size } from "./sizes";
 
 const GAP = 80;
-/** What is longer than `length`, and more than `ratio` times as long as high, is broken; it is then
- * about `wanted` times as long as high. */
+/**
+ * A graph is broken if it is longer than `length` pixels, and longer than `ratio` times its height.
+ * Its length is then about `wanted` times its height.
+ */
 interface Shape {
   length: number;
   ratio: number;
@@ -14,10 +15,10 @@ interface Shape {
 const WIDE: Shape = { length: 3000, ratio: 8, wanted: 2 };
 const NARROW: Shape = { length: 800, ratio: 2, wanted: 1 };
 
-/** The places of boxes that go from left to right, broken into bands where that is needed. */
+/** Return the positions of boxes laid out from left to right, broken into bands if necessary. */
 export const banded = (places: Places, sizes: Sizes): Places => broken(places, sizes, WIDE);
 
-/** The same for a narrow screen. */
+/** As `banded`, for a narrow screen. */
 export const narrowlyBanded = (places: Places, sizes: Sizes): Places =>
   broken(places, sizes, NARROW);
 
@@ -37,7 +38,7 @@ function broken(places: Places, sizes: Sizes, shape: Shape): Places {
   const moved = new Map<string, Point>();
   let [start, band, column] = [0, 0, Number.NaN];
   for (const box of boxes.toSorted((one, other) => one.x - other.x)) {
-    // What begins together stays together.
+    // Keep boxes of the same column in one band.
     if (box.x !== column && box.x + box.w - start > length && box.x > start) {
       start = box.x;
       band += 1;

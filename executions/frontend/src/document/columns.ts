@@ -1,13 +1,14 @@
-/** Places for the vertices of a layered graph, in time that grows with their number. Pure.
+/**
+ * Positions for the vertices of a layered graph, in time proportional to their number. Pure.
  *
- * For bodies that dagre is too slow for. Layers go from left to right; one with very many vertices
- * becomes several columns.
+ * Used for bodies for which dagre is too slow. Layers run from left to right; a layer with very
+ * many vertices becomes several columns.
  */
 import type { Point } from "./edits";
 import type { Layers } from "./layers";
 import type { Size } from "./sizes";
 
-/** How far columns, and the vertices of one column, are apart. */
+/** Distance between columns and between the vertices of a column, in pixels. */
 interface Gaps {
   across: number;
   down: number;
@@ -16,7 +17,7 @@ interface Gaps {
 const FEWEST_ROWS = 16;
 const PASSES = 4;
 
-/** The upper left corner of each vertex; bends have no size and come after those of `sizes`. */
+/** Return the upper left corner of each vertex; `layers` has bends, which have no size, last. */
 export function placed(layers: Layers, sizes: readonly Size[], gaps: Gaps): Point[] {
   const all = layers.before.map((_, vertex) => sizes[vertex] ?? { w: 0, h: 0 });
   const columns = columnsOf(layers);
@@ -32,7 +33,9 @@ export function placed(layers: Layers, sizes: readonly Size[], gaps: Gaps): Poin
 
 const sizeAt = (sizes: readonly Size[], vertex: number): Size => sizes[vertex] ?? { w: 0, h: 0 };
 
-/** The layers; a very high one as several columns of about equal height. */
+/**
+ * Return the layers as columns; a very high layer becomes several columns of about equal height.
+ */
 function columnsOf({ rows, count }: Layers): number[][] {
   const most = Math.max(FEWEST_ROWS, Math.floor(Math.sqrt(2 * count)));
   return rows.flatMap((row) => {
@@ -42,7 +45,7 @@ function columnsOf({ rows, count }: Layers): number[][] {
   });
 }
 
-/** Each vertex as near to the middle of its neighbours as its column has room for. */
+/** Place each vertex as near to the middle of its neighbours as its column allows. */
 function heights(
   columns: readonly number[][],
   layers: Layers,
@@ -62,7 +65,7 @@ function heights(
   return ys.map((y) => y - top);
 }
 
-/** One below the other, around zero. */
+/** Place the vertices of a column one below another, centred at zero. */
 function stack(column: readonly number[], sizes: readonly Size[], gap: number, ys: number[]): void {
   let y = -column.reduce((sum, vertex) => sum + sizeAt(sizes, vertex).h + gap, -gap) / 2;
   for (const vertex of column) {
@@ -71,7 +74,7 @@ function stack(column: readonly number[], sizes: readonly Size[], gap: number, y
   }
 }
 
-/** Least squares under the column's order: pool adjacent violators (Barlow et al., 1972). */
+/** Least squares with the order of the column: pool adjacent violators (Barlow et al., 1972). */
 function settle(
   column: readonly number[],
   neighbours: readonly number[][],

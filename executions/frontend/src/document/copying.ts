@@ -1,4 +1,4 @@
-/** Parts of documents as JSON, to be pasted here or in another workflow. Pure. */
+/** Parts of documents as JSON, to paste into the same or another workflow. Pure. */
 import type { Point } from "./edits";
 import { freeId } from "./ids";
 import { bodyAt, bodyOf, idOf, pathOf, withBody } from "./paths";
@@ -7,7 +7,7 @@ import { renamed } from "./references";
 import { notesOf } from "./sizes";
 import type { Body, BodyPath, Definition, Edge, JsonObject, Note, Task, TaskPath } from "./types";
 
-/** What is copied: tasks, the edges among them, and notes. */
+/** Copied tasks, the edges between them, and notes. */
 export interface Clip {
   tasks: Task[];
   edges: Edge[];
@@ -19,11 +19,16 @@ export interface NotePlace {
   id: string;
 }
 
-/** Longer texts are no part of a workflow: a definition has at most 1 MiB. */
+/**
+ * Maximum length of a clip, in characters. A definition has at most 1 MiB, so a longer text is not
+ * part of a workflow.
+ */
 const LONGEST = 1024 * 1024;
 
-/** The tasks of one body (the first one's) and notes, with the edges among them; what a chosen
- * container holds comes with it. */
+/**
+ * Copy notes, and the tasks of the first task's body with the edges between them. A copied
+ * container includes its body.
+ */
 export function copied(
   document: Definition,
   paths: readonly TaskPath[],
@@ -41,7 +46,7 @@ export function copied(
   };
 }
 
-/** Paths without those that stand in another of them. */
+/** Remove the paths of tasks that are inside another of these tasks. */
 export const outermost = (paths: readonly TaskPath[]): TaskPath[] => {
   const all = new Set(paths);
   const held = (path: TaskPath): boolean =>
@@ -54,7 +59,7 @@ const noteAt = (document: Definition, body: BodyPath, id: string): Note | undefi
   return found && notesOf(found).find((note) => note.id === id);
 };
 
-/** The clip as text; what others read of it is a body of a definition. */
+/** Return the clip as text, in the format of a definition's body, which other programs can read. */
 export const clipText = (clip: Clip): string =>
   JSON.stringify(
     { schema: "valkyr/1", tasks: clip.tasks, edges: clip.edges, ui: { notes: clip.notes } },
@@ -62,7 +67,7 @@ export const clipText = (clip: Clip): string =>
     2,
   );
 
-/** What a text holds: a clip, or a whole definition, as JSON; null where it is anything else. */
+/** Read a clip, or a whole definition, from JSON; return null for any other text. */
 export function readClip(text: string): Clip | null {
   if (text.length > LONGEST || !text.trimStart().startsWith("{")) return null;
   const raw = parsed(text);
@@ -95,7 +100,7 @@ export interface Pasted {
   notes: NotePlace[];
 }
 
-/** With the clip in a body; ids are made free, and edges and templates of the clip follow them. */
+/** Add the clip to a body; conflicting ids change, also in edges and templates of the clip. */
 export function pasted(document: Definition, at: BodyPath, clip: Clip, shift: Point): Pasted {
   const there = bodyAt(document, at);
   if (!there) return { document, tasks: [], notes: [] };
@@ -122,7 +127,7 @@ const shifted = (task: Task, { x, y }: Point): Task["ui"] => ({
   y: (task.ui?.y ?? 0) + y,
 });
 
-/** One rename after the other: a new id is free in the clip too, so that none meets another. */
+/** Rename one task after another; new ids must also be free in the clip, so that none collide. */
 function withFreeIds(clip: Clip, there: Body): Body {
   const taken = [...there.tasks.map(({ id }) => ({ id }))];
   let body: Body = { tasks: clip.tasks, edges: clip.edges };
@@ -144,7 +149,7 @@ function withFreeNotes(notes: readonly Note[], there: readonly Note[]): Note[] {
   });
 }
 
-/** A shift by which no copied task lies exactly on another. */
+/** Return an offset at which no copied task exactly covers another task. */
 export function freeShift(clip: Clip, body: Body): Point {
   const places = new Set(body.tasks.map((task) => `${task.ui?.x ?? 0},${task.ui?.y ?? 0}`));
   const meets = (by: number): boolean =>

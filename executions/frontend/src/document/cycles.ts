@@ -5,7 +5,9 @@ import { SUCCESS } from "./outcomes";
 import { bodyAt, bodyOf, idOf } from "./paths";
 import type { Definition, Edge, TaskPath } from "./types";
 
-/** The ids on a shortest way along the edges, both ends included; null where there is none. */
+/**
+ * Return the ids on a shortest path along the edges, including both ends; null if there is none.
+ */
 export function wayBetween(edges: readonly Edge[], from: string, to: string): string[] | null {
   const next = new Map<string, string[]>();
   for (const edge of edges) next.set(edge.from, [...(next.get(edge.from) ?? []), edge.to]);
@@ -28,7 +30,7 @@ function traced(before: ReadonlyMap<string, string | null>, end: string): string
   return way;
 }
 
-/** Why these two tasks cannot be connected, in a sentence; null where they can. */
+/** Return the reason why these two tasks cannot be connected; null if they can. */
 export function refusalOf(
   document: Definition,
   from: TaskPath,

@@ -1,4 +1,4 @@
-/** Changes of a document. Pure: a document in, another out; what did not change is shared. */
+/** Changes to a document. Pure: each returns a new document, which shares its unchanged parts. */
 
 import { freeId } from "./ids";
 import { bodyAt, bodyOf, idOf, pathOf, taskAt, withBody, withTask } from "./paths";
@@ -10,7 +10,9 @@ export interface Point {
   y: number;
 }
 
-/** With a task more; its id is made free in its body. Gives the document and the task's path. */
+/**
+ * Add a task; if necessary, change its id to a free one. Returns the document and the task's path.
+ */
 export function addTask(
   document: Definition,
   body: BodyPath,
@@ -24,7 +26,7 @@ export function addTask(
   return { document: added, path: pathOf(body, id) };
 }
 
-/** Without these tasks and the edges at them. */
+/** Remove these tasks and their edges. */
 export function removeTasks(document: Definition, paths: readonly TaskPath[]): Definition {
   return inBodies(document, paths, (body, ids) => ({
     ...body,
@@ -33,7 +35,7 @@ export function removeTasks(document: Definition, paths: readonly TaskPath[]): D
   }));
 }
 
-/** With tasks at other places of their planes. */
+/** Move tasks to other positions in their bodies. */
 export function moveTasks(document: Definition, places: ReadonlyMap<TaskPath, Point>): Definition {
   return inBodies(document, [...places.keys()], (body, _ids, at) => ({
     ...body,
@@ -44,7 +46,7 @@ export function moveTasks(document: Definition, places: ReadonlyMap<TaskPath, Po
   }));
 }
 
-/** With an edge more; the same document where it is there already. */
+/** Add an edge; an edge that already exists changes nothing. */
 export function connect(document: Definition, body: BodyPath, edge: Edge): Definition {
   const plain: Edge = edge.on === "success" ? { from: edge.from, to: edge.to } : edge;
   return withBody(document, body, (old) =>
@@ -54,7 +56,7 @@ export function connect(document: Definition, body: BodyPath, edge: Edge): Defin
   );
 }
 
-/** Without these edges. */
+/** Remove these edges. */
 export function disconnect(
   document: Definition,
   body: BodyPath,
@@ -66,7 +68,7 @@ export function disconnect(
   }));
 }
 
-/** With a task under another id; edges and templates that name it follow. */
+/** Change a task's id, also in the edges and templates that name it. */
 export function renameTask(document: Definition, path: TaskPath, wanted: string): Definition {
   const old = idOf(path);
   const body = bodyOf(path);
@@ -77,14 +79,14 @@ export function renameTask(document: Definition, path: TaskPath, wanted: string)
   return withComments(changed, placeOf(path), placeOf(pathOf(body, id)));
 }
 
-/** A task's place as comments of a YAML text name it: `tasks/loop/body/tasks/in`. */
+/** Return a task's position as comments of a YAML text store it: `tasks/loop/body/tasks/in`. */
 const placeOf = (path: TaskPath): string =>
   path
     .split(".")
     .map((id) => `tasks/${id}`)
     .join("/body/");
 
-/** With the comments of one place at another. */
+/** Move the comments of one position to another. */
 function withComments(document: Definition, from: string, to: string): Definition {
   const kept = document.ui?.comments;
   if (!Array.isArray(kept)) return document;
@@ -96,10 +98,8 @@ function withComments(document: Definition, from: string, to: string): Definitio
   return { ...document, ui: { ...document.ui, comments: comments as Json } };
 }
 
-/** With one task changed. */
 export const changeTask = withTask;
 
-/** With a body's notes changed. */
 export function changeNotes(
   document: Definition,
   body: BodyPath,
@@ -126,7 +126,7 @@ function inBodies(
     const key = bodyOf(path).join(".");
     byBody.set(key, (byBody.get(key) ?? new Set()).add(idOf(path)));
   }
-  // Inner bodies first: an outer one may be about to lose the container.
+  // Change inner bodies first, because the change of an outer body may remove their container.
   const keys = [...byBody.keys()].sort((a, b) => b.length - a.length);
   return keys.reduce((changed, key) => {
     const at = key === "" ? [] : key.split(".");

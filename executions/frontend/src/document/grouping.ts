@@ -1,4 +1,4 @@
-/** The items by a key of theirs; keys and items keep their order. */
+/** Group the items by a key; keys and items keep their order. */
 export function groupedBy<K, T>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>();
   for (const item of items) {

@@ -1,4 +1,4 @@
-/** An id nobody of these has: the wanted one, or with the first free number behind it. */
+/** Return an id that is not taken: the wanted one, or the wanted one with the first free number. */
 export function freeId(wanted: string, taken: readonly { id: string }[]): string {
   const ids = new Set(taken.map((one) => one.id));
   const base = slugOf(wanted);
@@ -10,7 +10,9 @@ export function freeId(wanted: string, taken: readonly { id: string }[]): string
   }
 }
 
-/** A text as an id: letters, digits, `_` and `-`, at most 100; `task` where nothing is left. */
+/**
+ * Convert a text to an id: letters, digits, `_` and `-`, at most 100; `task` if nothing remains.
+ */
 export function slugOf(text: string): string {
   const plain = text.normalize("NFKD").replace(/\p{M}/gu, "");
   const slug = plain

@@ -1,26 +1,30 @@
-/** Which layer each vertex of an acyclic graph stands in, and in which order within it. Pure.
+/**
+ * Assigns the vertices of an acyclic graph to layers, and orders each layer. Pure.
  *
- * The layered drawing of Sugiyama, Tagawa and Toda (1981): a vertex stands after all before it, and
- * sweeps over the layers set each vertex near the middle of its neighbours, so that few edges
- * cross. Edges that close a cycle are left out.
+ * The method is the layered drawing of Sugiyama, Tagawa and Toda (1981). Each vertex comes after
+ * all its predecessors. Repeated sweeps move each vertex near the middle of its neighbours, so that
+ * few edges cross. Edges that close a cycle are left out.
  */
 
 export type Pair = readonly [source: number, target: number];
 
-/** Vertices by layer, in order; those from `count` on are the bends of long edges. */
+/** Vertices of each layer, in order; vertices from `count` on are bends of long edges. */
 export interface Layers {
   count: number;
   rows: number[][];
-  /** Each vertex's neighbours in the layer before, and in the layer after. */
+  /** The neighbours of each vertex in the previous layer, and in the next layer. */
   before: number[][];
   after: number[][];
 }
 
 const SWEEPS = 6;
-/** A longer edge gets no bends: each is a vertex of its own in a layer that the edge passes. */
+/**
+ * Maximum number of bends of an edge. Each bend is a vertex in a layer that the edge crosses, so
+ * longer edges have no bends.
+ */
 const LONGEST_BENT = 24;
 
-/** The layers of `count` vertices. */
+/** Return the layers of `count` vertices. */
 export function layered(count: number, pairs: readonly Pair[]): Layers {
   const [depth, kept] = depths(count, pairs);
   const layers: Layers = { count, rows: [], before: lists(count), after: lists(count) };
@@ -39,7 +43,7 @@ function put(rows: number[][], layer: number, vertex: number): void {
   rows[layer]?.push(vertex);
 }
 
-/** The longest way to each vertex from one that nothing leads to; and the edges that count. */
+/** Return the length of the longest path to each vertex, and the edges that lead forwards. */
 function depths(count: number, pairs: readonly Pair[]): [number[], Pair[]] {
   const after = lists(count);
   const open = new Array<number>(count).fill(0);
@@ -65,7 +69,7 @@ function depths(count: number, pairs: readonly Pair[]): [number[], Pair[]] {
   return [depth, pairs.filter(forward)];
 }
 
-/** Make the two neighbours, by way of a bend in each layer between them. */
+/** Connect two vertices, with a bend in each layer between them. */
 function connect(layers: Layers, [source, target]: Pair, depth: readonly number[]): void {
   const [first, last] = [(depth[source] as number) + 1, depth[target] as number];
   let left = source;
@@ -87,7 +91,7 @@ function join(layers: Layers, left: number, right: number): void {
   layers.before[right]?.push(left);
 }
 
-/** Order each layer by the middle of its neighbours: forwards and backwards in turn. */
+/** Order each layer by the middle of its neighbours, alternately forwards and backwards. */
 function sweep(layers: Layers): void {
   const place = new Array<number>(layers.before.length).fill(0);
   for (const row of layers.rows) note(row, place);
@@ -102,7 +106,9 @@ function sweep(layers: Layers): void {
   }
 }
 
-/** Where each stands in its layer, from 0 to 1: layers differ in size. */
+/**
+ * Store each vertex's relative position in its layer, from 0 to 1, because layers differ in size.
+ */
 function note(row: readonly number[], place: number[]): void {
   row.forEach((vertex, at) => {
     place[vertex] = (at + 0.5) / row.length;

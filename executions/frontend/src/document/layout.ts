@@ -1,7 +1,8 @@
-/** Places for tasks: made by dagre, each body for itself, containers as large as what is in them.
+/**
+ * Positions of tasks. Dagre lays out each body separately; a container is as large as its content.
  *
- * Dagre's time grows with the square of a body and its stack with its length, so that large bodies
- * are laid out by `layers.ts` and `columns.ts`.
+ * Dagre's time grows with the square of the body's size, and its stack depth with the body's
+ * length. `layers.ts` and `columns.ts` therefore lay out large bodies.
  */
 import { graphlib, layout } from "@dagrejs/dagre";
 import { banded, narrowlyBanded } from "./bands";
@@ -30,17 +31,17 @@ const LANE = {
   LR: { width: 1, height: 190, labelpos: "c" },
   TB: { width: 320, height: 1, labelpos: "c" },
 } as const;
-/** Above so many tasks and edges in a body, dagre takes too long. */
+/** Maximum number of tasks and edges of a body for dagre, which is too slow above it. */
 const MANY = 300;
 const NONE: ReadonlySet<Edge> = new Set();
 const NO_LANE = { width: 0, height: 0, labelpos: "c" } as const;
 
-/** The document with a place for every task; those that have places keep them. */
+/** Give a position to each task that has none; the other tasks keep theirs. */
 export function arranged(document: Definition, types: Types = NO_TYPES): Definition {
   return { ...document, ...arrangedBody(document, [], drawingOf(types, directionOf(document))) };
 }
 
-/** The document laid out anew, to the right or downwards, which it remembers. */
+/** Lay out all tasks again, to the right or downwards, and store the direction in the document. */
 export function tidied(
   document: Definition,
   direction: Direction,
@@ -50,8 +51,10 @@ export function tidied(
   return { ...document, ...placed, ui: { ...document.ui, direction } };
 }
 
-/** The document laid out to the right for whoever only looks: long lines of tasks go on below, on a
- * narrow screen also shorter ones. */
+/**
+ * Lay out the document to the right for a read-only graph. Long lines of tasks continue below; on a
+ * narrow screen shorter ones do, too.
+ */
 export function overview(
   document: Definition,
   types: Types = NO_TYPES,
@@ -113,7 +116,7 @@ function withPlaces<T extends Body>(body: T, places: ReadonlyMap<string, Point>)
   return { ...body, tasks };
 }
 
-/** A line below all that has a place. */
+/** Return the start of a free line below all tasks that have positions. */
 function footOf(body: Body, at: BodyPath, drawing: Drawing): Point {
   const boxes = body.tasks.map((task) => ({
     x: task.ui?.x ?? 0,
@@ -141,7 +144,7 @@ function placesIn(
 const sizesIn = (body: Body, at: BodyPath, drawing: Drawing): Map<string, Size> =>
   new Map(body.tasks.map((task) => [task.id, sizeOf(task, pathOf(at, task.id), body, drawing)]));
 
-/** The corners of a large body's tasks. */
+/** Return the upper left corners of a large body's tasks. */
 function fast(
   sizes: ReadonlyMap<string, Size>,
   edges: readonly Edge[],
@@ -165,7 +168,7 @@ function fast(
   );
 }
 
-/** What dagre makes of it: centres. `passing` edges keep the tasks they pass out of their way. */
+/** Return dagre's centres. Edges in `passing` reserve space between the tasks that they pass. */
 function solved(
   sizes: ReadonlyMap<string, Size>,
   edges: readonly Edge[],
@@ -190,7 +193,7 @@ interface Centred {
   height: number;
 }
 
-/** The edges with a rank of tasks between their ends. */
+/** Return the edges that pass at least one rank of tasks. */
 function passingBy(
   nodes: ReadonlyMap<string, Centred>,
   edges: readonly Edge[],
@@ -203,8 +206,10 @@ function passingBy(
   return new Set(edges.filter((edge) => Math.abs(rankOf(edge.to) - rankOf(edge.from)) > 1));
 }
 
-/** Corners from centres; tasks of one rank begin on one line, so that a wide container does not
- * stand in the way of the edges to its narrow neighbours. */
+/**
+ * Convert centres to upper left corners. Tasks of one rank start on one line, so that a wide
+ * container does not cover the edges of its narrow neighbours.
+ */
 function flush(
   nodes: ReadonlyMap<string, Centred>,
   direction: Direction,

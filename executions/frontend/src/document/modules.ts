@@ -1,18 +1,18 @@
 import type { Module, Task } from "./types";
 
-/** The id of the only module of a task written with `use` and `with`. */
+/** The module id of a task that is written with `use` and `with`. */
 export const MAIN = "main";
 
-/** The chain of a task; one module `main` where it is written short. */
+/** Return the modules of a task; a task with `use` has one module, `main`. */
 export function modulesOf(task: Task): Module[] {
   if (task.modules) return task.modules;
   return task.use === undefined ? [] : [{ id: MAIN, use: task.use, with: task.with ?? {} }];
 }
 
-/** The module type that decides a task's outcome: its chain's last. */
+/** Return the type of a task's last module, which decides the outcome. */
 export const lastUse = (task: Task): string => modulesOf(task).at(-1)?.use ?? "";
 
-/** The task with this chain, written short where that says the same. */
+/** Set the modules of a task, with the short form `use` and `with` if it says the same. */
 export function withModules(task: Task, modules: Module[]): Task {
   const { use: _use, with: _with, modules: _modules, ...rest } = task;
   const [only] = modules;
@@ -25,7 +25,7 @@ export function withModules(task: Task, modules: Module[]): Task {
 const isPlain = (module: Module): boolean =>
   module.id === MAIN && Object.keys(module).every((key) => ["id", "use", "with"].includes(key));
 
-/** The task with one module of its chain changed. */
+/** Change one module of a task. */
 export function withModule(task: Task, index: number, change: (module: Module) => Module): Task {
   return withModules(
     task,

@@ -1,11 +1,11 @@
-/** Tasks into and out of containers. Pure. */
+/** Moves tasks into and out of containers. Pure. */
 import { t } from "../words/t";
 import { type Clip, copied, pasted } from "./copying";
 import { addTask, type Point, removeTasks } from "./edits";
 import { bodyAt, bodyOf, everyTask, pathOf, taskAt } from "./paths";
 import type { Body, BodyPath, Definition, TaskPath } from "./types";
 
-/** Every body with its path, the workflow itself first. */
+/** Return every body with its path, the workflow itself first. */
 export const everyBody = (document: Definition): { path: BodyPath; body: Body }[] => [
   { path: [], body: document },
   ...everyTask(document).flatMap(({ body: at, task }) =>
@@ -13,14 +13,15 @@ export const everyBody = (document: Definition): { path: BodyPath; body: Body }[
   ),
 ];
 
-/** The paths of all containers. */
+/** Return the paths of all containers. */
 export const containersOf = (document: Definition): TaskPath[] =>
   everyTask(document)
     .filter(({ task }) => task.body)
     .map((placed) => placed.path);
 
-/** The bodies a task may be moved to: the workflow and these containers, but neither where it is
- *  nor within itself. */
+/**
+ * Return the bodies that a task may move to: all but its present body and those inside the task.
+ */
 export function bodiesFor(containers: readonly TaskPath[], path: TaskPath): BodyPath[] {
   const own = bodyOf(path).join(".");
   const others = containers.filter((at) => at !== path && !at.startsWith(`${path}.`));
@@ -28,9 +29,9 @@ export function bodiesFor(containers: readonly TaskPath[], path: TaskPath): Body
 }
 
 /**
- * The document with a task in another body, its id made free there; and its new path.
+ * Move a task to another body, if necessary with another id; return the document and the new path.
  *
- * Its connections stay behind: an edge never leaves a body.
+ * The task's edges are removed, because an edge cannot leave a body.
  */
 export function moved(
   document: Definition,
@@ -45,15 +46,16 @@ export function moved(
 
 export interface Rehomed {
   document: Definition;
-  /** Where the tasks stand now. */
+  /** The new paths of the tasks. */
   paths: TaskPath[];
-  /** How many connections to other tasks were removed. */
+  /** Number of removed edges to other tasks. */
   cut: number;
 }
 
 /**
- * The document with tasks of one body in another, the first of them at a place of its plane; they
- * keep their distances and the edges among them. Edges to other tasks go: none leaves a body.
+ * Move tasks of one body to another. `place` is the first task's position there; the tasks keep
+ * their distances and the edges between them. Edges to other tasks are removed, because an edge
+ * cannot leave a body.
  */
 export function rehomed(
   document: Definition,
@@ -77,7 +79,7 @@ export function rehomed(
   return { document: changed, paths, cut: touching.length - clip.edges.length };
 }
 
-/** The shift, such that no task stands left of or above a container's plane. */
+/** Adjust the offset, so that no task is left of or above the body of a container. */
 function within(clip: Clip, body: BodyPath, shift: Point): Point {
   const whole = { x: Math.round(shift.x), y: Math.round(shift.y) };
   if (body.length === 0) return whole;
@@ -86,6 +88,6 @@ function within(clip: Clip, body: BodyPath, shift: Point): Point {
   return { x: whole.x - Math.min(0, ...xs), y: whole.y - Math.min(0, ...ys) };
 }
 
-/** A body in words: the workflow, or its container's path. */
+/** Return the name of a body: "the workflow", or the path of its container. */
 export const bodyName = (body: BodyPath): string =>
   body.length === 0 ? t("document.theWorkflow") : pathOf(body.slice(0, -1), body.at(-1) ?? "");

@@ -1,4 +1,4 @@
-/** What a task freshly taken from a module type is, and where it stands. Pure. */
+/** Creates tasks from module types, and finds positions for them. Pure. */
 import type { ModuleType } from "../api/shapes";
 import { addTask, changeNotes, connect, type Point } from "./edits";
 import { freeId } from "./ids";
@@ -16,28 +16,28 @@ import {
 } from "./sizes";
 import type { Body, BodyPath, Definition, Json, JsonObject, Note, Task, TaskPath } from "./types";
 
-/** Where a new task goes; what is left out is made up from `after`. */
+/** Where a new task goes; `after` determines omitted values. */
 export interface Where {
-  /** The body it stands in; else the one of `after`. */
+  /** The task's body; by default the body of `after`. */
   body?: BodyPath;
-  /** Its place in the body's plane, in pixels. */
+  /** The task's position in its body, in pixels. */
   at?: Point;
-  /** The task it is connected from, if it is of the same body. */
+  /** The task to connect it from, if that task is in the same body. */
   after?: TaskPath | null;
-  /** The outcome of `after` it is connected by; else the first that nothing waits for. */
+  /** The outcome of `after` for the edge; by default the first unused one. */
   on?: string;
 }
 
-/** Pixels between a task and what comes after it, and between those beside each other. */
+/** Pixels between a task and the next one, and between tasks side by side. */
 const GAP = 76;
 const APART = 36;
 const CONTAINERS: Readonly<Record<string, string>> = { "flow.loop": "loop", "flow.map": "map" };
 
-/** Whether tasks of this module type hold a body: a loop's, or a map's. */
+/** Whether tasks of this module type have a body. */
 export const isContainer = (type: ModuleType): boolean =>
   Boolean(type.container ?? CONTAINERS[type.type]);
 
-/** The document with a task of this module type, and the task's path. */
+/** Add a task of this module type; return the document and the task's path. */
 export function withNewTask(
   document: Definition,
   type: ModuleType,
@@ -70,16 +70,18 @@ function placeFor(
   return freePlace(body, after, boxIn(body, at, drawing), size, direction);
 }
 
-/** A task of this module type, its id from the type's last word. */
+/** Create a task of this module type, with the last word of the type as id. */
 export function newTask(type: ModuleType): Task {
   const id = type.type.slice(type.type.lastIndexOf(".") + 1);
   const task: Task = { id, use: type.type, with: startingWith(type.inputsSchema) };
   return isContainer(type) ? { ...task, body: { tasks: [], edges: [] } } : task;
 }
 
-/** The required inputs that can be known: defaults, constants, and lists and maps without entries.
+/**
+ * Return the required inputs whose value is known: defaults, constants, and empty lists and
+ * objects.
  *
- * A required text is left out: that it is missing is then said plainly where it is to be written.
+ * Required texts are left out, so that their fields show that they are missing.
  */
 export function startingWith(schema: JsonObject): JsonObject {
   const properties = asObject(schema.properties);
@@ -104,7 +106,7 @@ const asObject = (value: Json | undefined): JsonObject =>
 
 const same = (one: BodyPath, other: BodyPath): boolean => one.join(".") === other.join(".");
 
-/** The first outcome of a task that no edge waits for; its first where all are taken. */
+/** Return the first outcome of a task without an edge; the first outcome if all have edges. */
 export function freeOutcome(
   edges: Body["edges"] & object,
   task: Task,
@@ -115,7 +117,7 @@ export function freeOutcome(
   return outcomes.find((outcome) => !taken.has(outcome)) ?? outcomes[0] ?? "success";
 }
 
-/** A place nobody stands at: behind `after`, else behind everything; aside until it is free. */
+/** Return a free position: after `after`, or after all tasks, moved sideways until it is free. */
 function freePlace(
   body: Body,
   after: Task | undefined,
@@ -139,7 +141,7 @@ function freePlace(
 const hit = (boxes: readonly Box[], place: Point, size: Size): Box | undefined =>
   boxes.find((box) => overlap(box, { ...place, ...size }));
 
-/** What a task of this body covers of its plane. */
+/** Return the position and size of a task in its body. */
 const boxIn =
   (body: Body, at: BodyPath, drawing: Drawing) =>
   (task: Task): Box => ({
@@ -162,7 +164,9 @@ const overlap = (one: Box, other: Box): boolean =>
   one.y < other.y + other.h &&
   other.y < one.y + one.h;
 
-/** The document with an empty note below everything of a body, or at a place; and the note's id. */
+/**
+ * Add an empty note, at a position or below everything else; return the document and the note's id.
+ */
 export function withNewNote(
   document: Definition,
   body: BodyPath,

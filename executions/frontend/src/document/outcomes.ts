@@ -5,7 +5,7 @@ import type { Json, JsonObject, Task } from "./types";
 export const SUCCESS = "success";
 export const ERROR = "error";
 
-/** The outcomes of a task that an edge may wait for, `error` last. */
+/** Return the outcomes of a task that edges can use; `error` comes last. */
 export function outcomesOf(task: Task, types: ReadonlyMap<string, ModuleType>): string[] {
   const last = modulesOf(task).at(-1);
   const type = last && types.get(last.use);
@@ -13,13 +13,13 @@ export function outcomesOf(task: Task, types: ReadonlyMap<string, ModuleType>): 
   return [...(own.length > 0 ? own : [SUCCESS]), ERROR];
 }
 
-/** A gate's outcomes; none for a plain module. */
+/** Return a branch module's outcomes; none for other modules. */
 function ownOutcomes(type: ModuleType, config: JsonObject): string[] {
   if (type.type === "flow.switch") return casesOf(config);
   return type.outcomes;
 }
 
-/** The outcomes of a switch's cases (a list of values, or value → outcome), its default last. */
+/** Return the outcomes of a switch's cases (values, or value → outcome), with the default last. */
 function casesOf(config: JsonObject): string[] {
   const cases = config.cases;
   const named =

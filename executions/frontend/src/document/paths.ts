@@ -1,34 +1,34 @@
 import type { Body, BodyPath, Definition, Task, TaskPath } from "./types";
 
-/** `refine.draft` of the body `["refine"]` and the id `draft`. */
+/** For the body `["refine"]` and the id `draft`, return `refine.draft`. */
 export const pathOf = (body: BodyPath, id: string): TaskPath => [...body, id].join(".");
 
-/** The body a task stands in. */
+/** Return the path of the body that contains a task. */
 export const bodyOf = (path: TaskPath): BodyPath => path.split(".").slice(0, -1);
 
-/** A task's own id. */
+/** Return the task's own id. */
 export const idOf = (path: TaskPath): string => path.slice(path.lastIndexOf(".") + 1);
 
-/** The body at a path; undefined where a container on the way is gone. */
+/** Return the body at a path; undefined if a container of the path does not exist. */
 export function bodyAt(document: Definition, path: BodyPath): Body | undefined {
   let body: Body | undefined = document;
   for (const id of path) body = body?.tasks.find((task) => task.id === id)?.body;
   return body;
 }
 
-/** The task at a path, or undefined. */
+/** Return the task at a path, or undefined. */
 export function taskAt(document: Definition, path: TaskPath): Task | undefined {
   return bodyAt(document, bodyOf(path))?.tasks.find((task) => task.id === idOf(path));
 }
 
-/** A task with where it stands. */
+/** A task with its path and its body. */
 export interface Placed {
   path: TaskPath;
   body: BodyPath;
   task: Task;
 }
 
-/** Every task, containers before what stands in them. */
+/** Return every task, each container before the tasks in it. */
 export function everyTask(document: Definition): Placed[] {
   const found: Placed[] = [];
   const walk = (body: Body, at: BodyPath): void => {
@@ -41,7 +41,7 @@ export function everyTask(document: Definition): Placed[] {
   return found;
 }
 
-/** A copy in which the body at the path went through `change`; parts not on the way are shared. */
+/** Apply `change` to the body at the path; the copy shares all other parts. */
 export function withBody(
   document: Definition,
   path: BodyPath,
@@ -60,7 +60,7 @@ export function withBody(
   return into(document, path);
 }
 
-/** A copy in which one task went through `change`. */
+/** Apply `change` to one task of a copy. */
 export function withTask(
   document: Definition,
   path: TaskPath,

@@ -1,6 +1,9 @@
 import type { Body, Definition, Edge, Json, JsonObject, Task } from "./types";
 
-/** What a document from the server or a file becomes: `after` as edges, `on` as text, lists there. */
+/**
+ * Normalize a document from the server or a file: convert `after` to edges and `on` to text, and
+ * add missing lists.
+ */
 export function read(raw: JsonObject, name: string): Definition {
   const body = readBody(raw);
   return {
@@ -11,7 +14,7 @@ export function read(raw: JsonObject, name: string): Definition {
   };
 }
 
-/** An empty workflow of this name. */
+/** Return an empty workflow with this name. */
 export const emptyDocument = (name: string): Definition => ({
   schema: "valkyr/1",
   name,
@@ -48,7 +51,7 @@ function readEdge(raw: JsonObject): Edge {
   return raw.on === undefined ? edge : { ...edge, on: String(raw.on) };
 }
 
-/** `after: fetch`, or `after: [fetch, "risky:true"]`, as edges into the task. */
+/** Convert `after: fetch`, or `after: [fetch, "risky:true"]`, to edges into the task. */
 function afterOf(task: JsonObject): Edge[] {
   const entries = Array.isArray(task.after) ? task.after : task.after ? [task.after] : [];
   return entries.map(String).map((entry) => {

@@ -1,6 +1,6 @@
 import type { Body, Json, Task } from "./types";
 
-/** A body in which a task has another id: itself, its edges, and templates of the same body. */
+/** Change a task's id in a body: in the task itself, in its edges, and in templates. */
 export function renamed(body: Body, old: string, id: string): Body {
   const text = inText(old, id);
   return {
@@ -17,7 +17,7 @@ export function renamed(body: Body, old: string, id: string): Body {
   };
 }
 
-/** Every text in a value gone through `change`; the same value where nothing changed. */
+/** Apply `change` to every text in a value; return the same value if no text changed. */
 export function inTexts<T extends Json>(value: T, change: (text: string) => string): T {
   if (typeof value === "string") return change(value) as T;
   if (Array.isArray(value)) {
@@ -32,7 +32,9 @@ export function inTexts<T extends Json>(value: T, change: (text: string) => stri
     : value;
 }
 
-/** `tasks.old` and `tasks["old"]` inside `{{ … }}` with the new id; text around is left alone. */
+/**
+ * Replace the id in `tasks.old` and `tasks["old"]` inside `{{ … }}`; other text does not change.
+ */
 function inText(old: string, id: string): (text: string) => string {
   const name = old.replace(/[-\\^$*+?.()|[\]{}]/g, "\\$&");
   const dotted = new RegExp(`(\\btasks\\.)${name}(?![A-Za-z0-9_-])`, "g");

@@ -1,10 +1,10 @@
 import type { Json } from "./types";
 
 /**
- * The new value with every part that is as before taken from the old one.
+ * Return the new value, with each unchanged part replaced by the old object.
  *
- * So a document read from text steps by what changed: nothing else is drawn or checked again, and
- * a text that means the same is the very same document.
+ * A document that was read from text then shares its unchanged parts, which are not drawn or
+ * checked again. A text with the same meaning gives the identical document.
  */
 export function shared<T>(old: unknown, now: T): T {
   return merged(old as Json, now as Json) as T;
@@ -22,7 +22,7 @@ function merged(old: Json | undefined, now: Json): Json {
   return same ? old : Object.fromEntries(parts);
 }
 
-/** Items keep their objects by id where they have one, else by place. */
+/** Match items by id, or by position if they have none. */
 function list(old: Json[], now: Json[]): Json {
   const byId = new Map(old.map((item) => [idOf(item), item]));
   const items = now.map((item, at) => {

@@ -1,7 +1,8 @@
-/** How large tasks are drawn, and where their handles stand. Pure, in pixels.
+/**
+ * Sizes of tasks on the canvas. Pure; all values are in pixels.
  *
- * Known without looking at the page, so that layout, containers and the first view need no second
- * pass.
+ * Sizes are computed, not measured on the page, so that layout, containers and the first view are
+ * right in the first pass.
  */
 import type { ModuleType } from "../api/shapes";
 import type { Point } from "./edits";
@@ -19,33 +20,33 @@ export interface Size {
 }
 export type Box = Point & Size;
 
-/** What a drawing depends on beside the document. */
+/** What the drawing depends on besides the document. */
 export interface Drawing {
   types: Types;
   direction: Direction;
-  /** Whether a container is shown without its body. */
+  /** Whether a container is collapsed. */
   folded: (path: TaskPath, task: Task) => boolean;
 }
 
 export const NODE_WIDTH = 208;
-/** The part with icon and name: all of a plain task. */
+/** Height of the part with icon and name, in pixels: the whole card of a task with one module. */
 export const HEAD = 54;
 export const ROW = 20;
-/** Rows of a chain that are shown; the rest is a number. */
+/** Maximum number of rows for a chain; the last row then counts the remaining modules. */
 export const ROWS = 6;
 export const PAD = 24;
 export const LEAST_BODY: Size = { w: 232, h: 92 };
 
-/** Which way the workflow is drawn: to the right, or downwards. */
+/** The direction of the workflow: to the right, or downwards. */
 export const directionOf = (body: Body): Direction => (body.ui?.direction === "TB" ? "TB" : "LR");
 
-/** The outcomes that have a row of their own: those of gates, and any that an edge asks for. */
+/** Return the outcomes with their own row: all but `error`, unless `success` is the only one. */
 export function namedOutcomes(outcomes: readonly string[]): string[] {
   const own = outcomes.filter((outcome) => outcome !== ERROR);
   return own.length === 1 && own[0] === SUCCESS ? [] : own;
 }
 
-/** The outcomes of a task with those that its edges ask for and it cannot have, `error` last. */
+/** Return a task's outcomes, including invalid ones that its edges use; `error` comes last. */
 export function drawnOutcomes(task: Task, body: Body, types: Types): string[] {
   const known = outcomesOf(task, types);
   const asked = askedFor(body.edges ?? NO_EDGES).get(task.id) ?? [];
@@ -56,7 +57,7 @@ export function drawnOutcomes(task: Task, body: Body, types: Types): string[] {
 const NO_EDGES: readonly Edge[] = [];
 const ASKED = new WeakMap<readonly Edge[], ReadonlyMap<string, string[]>>();
 
-/** The outcomes that edges ask for, by the task they leave; found once for a list of edges. */
+/** Return the outcomes that edges use, for each task; computed once for each list of edges. */
 function askedFor(edges: readonly Edge[]): ReadonlyMap<string, string[]> {
   const known = ASKED.get(edges);
   if (known) return known;
@@ -70,13 +71,13 @@ function askedFor(edges: readonly Edge[]): ReadonlyMap<string, string[]> {
   return asked;
 }
 
-/** Rows of modules below the head: none for a task of one module. */
+/** Return the number of module rows below the header; 0 for a task with one module. */
 export const chainRows = (task: Task): number => {
   const count = modulesOf(task).length;
   return count > 1 ? Math.min(count, ROWS) : 0;
 };
 
-/** A card's size: head, its chain, the outcomes of a gate. */
+/** Return a card's size: the header, the chain and the outcomes of a branch task. */
 export function cardSize(task: Task, outcomes: readonly string[], direction: Direction): Size {
   const named = namedOutcomes(outcomes).length;
   const chain = chainRows(task) * ROW + (chainRows(task) > 0 ? 8 : 0);
@@ -84,7 +85,7 @@ export function cardSize(task: Task, outcomes: readonly string[], direction: Dir
   return { w: NODE_WIDTH, h: HEAD + chain + rows };
 }
 
-/** How a task is drawn, an opened container with its body. */
+/** Return a task's size on the canvas; an expanded container includes its body. */
 export function sizeOf(task: Task, path: TaskPath, within: Body, drawing: Drawing): Size {
   const outcomes = drawnOutcomes(task, within, drawing.types);
   if (!task.body || drawing.folded(path, task)) {
@@ -93,7 +94,7 @@ export function sizeOf(task: Task, path: TaskPath, within: Body, drawing: Drawin
   return openSize(contentOf(task.body, path.split("."), drawing), originOf(task.body));
 }
 
-/** An opened container around what covers `content` of its body's plane. */
+/** Return the size of an expanded container whose content has the size `content`. */
 export function openSize(content: Size, origin: Point): Size {
   return {
     w: Math.max(LEAST_BODY.w, content.w) + origin.x + PAD,
@@ -101,7 +102,7 @@ export function openSize(content: Size, origin: Point): Size {
   };
 }
 
-/** Where the plane of a container's body begins, from the container's corner. */
+/** Return the origin of a container's body, relative to the container's corner. */
 export function originOf(body: Body): Point {
   const xs = [...body.tasks.map((task) => task.ui?.x ?? 0), ...notesOf(body).map((n) => n.x)];
   const ys = [...body.tasks.map((task) => task.ui?.y ?? 0), ...notesOf(body).map((n) => n.y)];
@@ -110,7 +111,7 @@ export function originOf(body: Body): Point {
 
 export const notesOf = (body: Body) => body.ui?.notes ?? [];
 
-/** The right and lower end of what stands in a body, from its plane's beginning. */
+/** Return the extent of a body's content, from the origin of the body. */
 function contentOf(body: Body, at: BodyPath, drawing: Drawing): Size {
   const boxes: Box[] = body.tasks.map((task) => ({
     x: task.ui?.x ?? 0,
@@ -120,7 +121,7 @@ function contentOf(body: Body, at: BodyPath, drawing: Drawing): Size {
   return reach([...boxes, ...notesOf(body)]);
 }
 
-/** How far boxes go to the right and down from nothing. */
+/** Return the extent of boxes to the right and downwards, from (0, 0). */
 export const reach = (boxes: readonly Box[]): Size => ({
   w: boxes.reduce((most, box) => Math.max(most, box.x + box.w), 0),
   h: boxes.reduce((most, box) => Math.max(most, box.y + box.h), 0),

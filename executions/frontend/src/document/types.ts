@@ -3,7 +3,9 @@
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type JsonObject = { [key: string]: Json };
 
-/** What the studio alone reads of a task: its place (in its body's plane) and size, in pixels. */
+/**
+ * Values of a task for the studio only: its position in its body, in pixels, and display options.
+ */
 export interface TaskUi {
   x?: number;
   y?: number;
@@ -12,7 +14,7 @@ export interface TaskUi {
   [key: string]: Json | undefined;
 }
 
-/** A sticky note; it stands on a body's plane. */
+/** A sticky note in a body. */
 export interface Note {
   id: string;
   x: number;
@@ -23,7 +25,7 @@ export interface Note {
   color?: "yellow" | "blue" | "green" | "pink" | "grey";
 }
 
-/** What a module and a task may both say of how a step runs. */
+/** Settings of how a step runs, for a module or a whole task. */
 export interface Running {
   retry?: string | JsonObject;
   timeoutSeconds?: number;
@@ -46,7 +48,7 @@ export interface Module extends Running {
   ui?: JsonObject;
 }
 
-/** Either `use` and `with`, short for one module with the id `main`, or `modules`. */
+/** Has either `modules`, or `use` and `with` as a short form of one module with the id `main`. */
 export interface Task extends Running {
   id: string;
   name?: string;
@@ -59,7 +61,7 @@ export interface Task extends Running {
   ui?: TaskUi;
 }
 
-/** Taken when the outcome of `from` equals `on`; without `on` that is `success`. */
+/** Taken if the outcome of `from` equals `on`; the default of `on` is `success`. */
 export interface Edge {
   from: string;
   to: string;
@@ -72,7 +74,7 @@ export interface BodyUi {
   [key: string]: Json | Note[] | undefined;
 }
 
-/** Tasks and the edges between them: a workflow's, or a container's. */
+/** The tasks of a workflow or a container, and the edges between them. */
 export interface Body {
   tasks: Task[];
   edges?: Edge[];
@@ -96,8 +98,8 @@ export interface Definition extends Body {
   triggers?: Trigger[];
 }
 
-/** The ids of the containers around something, outermost first; `[]` is the workflow itself. */
+/** The ids of the containers around a task, outermost first; `[]` is the workflow itself. */
 export type BodyPath = readonly string[];
 
-/** A task by the ids from the outermost container to itself, joined by dots: `refine.draft`. */
+/** The ids from the outermost container to the task, joined by dots: `refine.draft`. */
 export type TaskPath = string;

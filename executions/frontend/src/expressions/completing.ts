@@ -1,18 +1,18 @@
-/** What could be written at the cursor, and the text with it written. */
+/** Completion of names and filters at the cursor. */
 import { atCursor, isClosed } from "./cursor";
 import { FILTERS } from "./filters";
 import { brief, find, type Name } from "./names";
 import { writePath } from "./path";
 
 export interface Option {
-  /** What is listed. */
+  /** The text in the list. */
   label: string;
-  /** What takes the place of what was typed. */
+  /** The text that replaces the typed part. */
   insert: string;
   about: string;
-  /** The value of the last run on one line; empty where it is not known. */
+  /** The value in the displayed execution, on one line; "" if it is unknown. */
   seen: string;
-  /** Has parts below it: the listing goes on after choosing it. */
+  /** Whether the value has parts: after it is chosen, the list shows them. */
   more: boolean;
 }
 
@@ -24,14 +24,14 @@ export interface Completion {
 
 const MOST = 50;
 
-/** The options at a place, those that begin with what was typed first; null where there are none. */
+/** Return the options at a position, matching prefixes first; null if there are none. */
 export function complete(text: string, place: number, names: readonly Name[]): Completion | null {
   const at = atCursor(text, place);
   if (!at) return null;
   const options =
     at.is === "filter" ? filterOptions() : namesAt(names, at.steps).map(optionOf(at.steps));
   const found = matching(options, at.partial.toLowerCase());
-  // A name that is there in full needs no list.
+  // A completely typed name needs no list.
   const done = found.length === 1 && found[0]?.label === at.partial && !found[0].more;
   return found.length === 0 || done ? null : { from: at.from, to: at.to, options: found };
 }
@@ -68,11 +68,11 @@ function matching(options: readonly Option[], typed: string): Option[] {
 
 export interface Edited {
   text: string;
-  /** Where the cursor goes. */
+  /** The new position of the cursor. */
   place: number;
 }
 
-/** The text with an option chosen; braces that are open are closed. */
+/** Insert the chosen option; open braces are closed. */
 export function chosen(text: string, completion: Completion, option: Option): Edited {
   const head = text.slice(0, completion.from);
   const blank = head.endsWith("{{") ? " " : "";
@@ -82,14 +82,14 @@ export function chosen(text: string, completion: Completion, option: Option): Ed
   return { text: before + close + tail, place: before.length };
 }
 
-/** The text with an expression put between `from` and `to`: bare in braces that are there. */
+/** Replace the text from `from` to `to` by an expression; inside braces, without new ones. */
 export function inserted(text: string, from: number, to: number, path: string): Edited {
   const within = text.lastIndexOf("{{", from - 1) > text.lastIndexOf("}}", from - 1);
   const piece = within ? path : `{{ ${path} }}`;
   return { text: text.slice(0, from) + piece + text.slice(to), place: from + piece.length };
 }
 
-/** The text with empty braces at a place, and the cursor between them. */
+/** Insert opening braces at a position; the cursor follows them. */
 export function opened(text: string, place: number): Edited {
   return { text: `${text.slice(0, place)}{{ ${text.slice(place)}`, place: place + 3 };
 }

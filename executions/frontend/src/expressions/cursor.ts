@@ -1,12 +1,12 @@
-/** What stands at the cursor of a text that holds templates. */
+/** Finds what can be completed at the cursor in a text with templates. */
 import type { Step } from "./path";
 
-/** `from` is where the path, or the filter's name, begins: what is chosen takes its place. */
+/** `from` is the start of the path or filter name, which the chosen option replaces. */
 export type AtCursor =
   | { is: "name"; from: number; to: number; steps: Step[]; partial: string }
   | { is: "filter"; from: number; to: number; partial: string };
 
-/** The expression around a place: the text between its braces; null outside of any. */
+/** Return the bounds of the expression around a position, without braces; null outside of any. */
 export function expressionAt(text: string, place: number): { from: number; to: number } | null {
   const open = text.lastIndexOf("{{", place - 1);
   if (open < 0 || open + 2 > place) return null;
@@ -17,7 +17,7 @@ export function expressionAt(text: string, place: number): { from: number; to: n
   return { from: open + 2, to: ends };
 }
 
-/** Whether the braces around a place are closed. */
+/** Whether the braces around a position are closed. */
 export function isClosed(text: string, place: number): boolean {
   const closed = text.indexOf("}}", place);
   const next = text.indexOf("{{", place);
@@ -29,7 +29,9 @@ const PATH =
   /(?:^|[^A-Za-z0-9_.\])"'])((?:[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_-]+|\[(?:"[^"]*"|'[^']*'|\d+)\])*)?)(\.[A-Za-z0-9_-]*|\["?[^"\]]*|)$/;
 const PIECE = /([A-Za-z0-9_-]+)|\["([^"]*)"\]|\['([^']*)'\]|\[(\d+)\]/g;
 
-/** What could be completed at a place; null in a text in quotes, or where no name can stand. */
+/**
+ * Return what can be completed at a position; null inside quotes, or if no name is possible there.
+ */
 export function atCursor(text: string, place: number): AtCursor | null {
   const around = expressionAt(text, place);
   if (!around) return null;

@@ -1,4 +1,4 @@
-/** The filters that templates may use, as the engine's sandbox lists them, and what they do. */
+/** The filters that templates may use, with descriptions. The names match the engine's sandbox. */
 import { t } from "../words/t";
 
 export const FILTERS: Readonly<Record<string, string>> = {

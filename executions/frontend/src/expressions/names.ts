@@ -1,4 +1,4 @@
-/** What a template may name, as a tree that is built where somebody looks. */
+/** The names that a template can use, as a tree whose branches are built on demand. */
 import type { Json, JsonObject } from "../document/types";
 import { t } from "../words/t";
 import { cutReason } from "./cut";
@@ -6,9 +6,9 @@ import { follow, type Step } from "./path";
 
 export interface Name {
   step: Step;
-  /** In a few words, what it is. */
+  /** A short description. */
   about: string;
-  /** What it was in the last run, where that is known. */
+  /** The value in the displayed execution, if it is known. */
   value?: Json | undefined;
   children?: (() => Name[]) | undefined;
 }
@@ -18,7 +18,7 @@ const MOST = 200;
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** A name of this value, with the value's own parts below it; else with what the schema promises. */
+/** Return a name whose children come from its value and from its schema. */
 export function nameOf(
   step: Step,
   about: string,
@@ -51,14 +51,14 @@ function aboutOf(schema: JsonObject | null, value: Json | undefined): string {
   return typeof schema?.type === "string" ? schema.type : "";
 }
 
-/** A value's type in a word. */
+/** Return a value's type, for display. */
 export function kindWord(value: Json): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return t("expressions.listOf", { count: value.length });
   return typeof value;
 }
 
-/** The name at the end of some steps, or undefined. */
+/** Return the name at the end of a path, or undefined. */
 export function find(names: readonly Name[], steps: readonly Step[]): Name | undefined {
   let level: readonly Name[] = names;
   let found: Name | undefined;
@@ -70,7 +70,7 @@ export function find(names: readonly Name[], steps: readonly Step[]): Name | und
   return found;
 }
 
-/** The value of the last run at some steps; undefined where it is not known. */
+/** Return the value at a path in the displayed execution; undefined if it is unknown. */
 export function known(names: readonly Name[], steps: readonly Step[]): Json | undefined {
   for (let length = steps.length; length > 0; length -= 1) {
     const name = find(names, steps.slice(0, length));
@@ -79,7 +79,7 @@ export function known(names: readonly Name[], steps: readonly Step[]): Json | un
   return undefined;
 }
 
-/** A value on one short line. */
+/** Format a value on one short line. */
 export function brief(value: Json | undefined, most = 60): string {
   if (value === undefined) return "";
   const text = JSON.stringify(value);

@@ -1,4 +1,4 @@
-/** Paths into values as templates write them: `tasks["my-task"].output.rows[0]`. */
+/** Paths as templates write them: `tasks["my-task"].output.rows[0]`. */
 import type { Json } from "../document/types";
 
 export type Step = string | number;
@@ -7,7 +7,9 @@ const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const STEP = /\s*(?:\.\s*([A-Za-z_][A-Za-z0-9_]*|\d+)|\[\s*(?:"([^"]*)"|'([^']*)'|(\d+))\s*\])/y;
 const ROOT = /\s*([A-Za-z_][A-Za-z0-9_]*)/y;
 
-/** A path's steps, its name first; null where the text is anything else than a path. */
+/**
+ * Split a path into its keys and indexes, the name first; return null if the text is not a path.
+ */
 export function readPath(text: string): Step[] | null {
   ROOT.lastIndex = 0;
   const root = ROOT.exec(text);
@@ -27,17 +29,17 @@ export function readPath(text: string): Step[] | null {
   return steps;
 }
 
-/** Steps as a template writes them. */
+/** Write a path as templates do. */
 export const writePath = (steps: readonly Step[]): string =>
   steps.map((step, at) => (at === 0 ? String(step) : writeStep(step))).join("");
 
-/** One step behind another: `.rows`, `["my-task"]`, `[0]`. */
+/** Write one key or index of a path: `.rows`, `["my-task"]`, `[0]`. */
 export function writeStep(step: Step): string {
   if (typeof step === "number") return `[${step}]`;
   return IDENTIFIER.test(step) ? `.${step}` : `[${JSON.stringify(step)}]`;
 }
 
-/** What stands at some steps of a value; undefined where nothing does. */
+/** Return the part of a value at a path; undefined if there is none. */
 export function follow(value: Json | undefined, steps: readonly Step[]): Json | undefined {
   let found = value;
   for (const step of steps) {

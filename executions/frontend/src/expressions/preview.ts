@@ -1,14 +1,14 @@
-/** What a text with templates would have been in the last run, as far as paths alone tell. */
+/** Previews a text whose templates contain only paths, with data of the displayed execution. */
 import type { Json } from "../document/types";
 import { known, type Name } from "./names";
 import { readPath } from "./path";
 
 const TEMPLATE = /\{\{([\s\S]*?)\}\}/g;
 
-/** Whether a text holds an expression. */
+/** Whether a text contains an expression. */
 export const holdsTemplate = (text: string): boolean => /\{\{[\s\S]*?\}\}/.test(text);
 
-/** The value; undefined where it is not known, or where a template is more than a path. */
+/** Return the value; undefined if it is unknown, or if an expression is not only a path. */
 export function preview(text: string, names: readonly Name[]): Json | undefined {
   const whole = /^\s*\{\{([\s\S]*?)\}\}\s*$/.exec(text);
   if (whole && !(whole[1] ?? "").includes("{{")) return seenOf(whole[1] ?? "", names);

@@ -1,4 +1,4 @@
-/** What the templates of one place may name, with the values of the last run. */
+/** The names that templates of a place can use, with values of the displayed execution. */
 import type { ModuleType } from "../api/shapes";
 import { lastUse, modulesOf } from "../document/modules";
 import { outcomesOf } from "../document/outcomes";
@@ -8,14 +8,14 @@ import { t } from "../words/t";
 import { type Name, nameOf } from "./names";
 import { type Readable, readable, within } from "./upstream";
 
-/** What was seen of a task in the last run. */
+/** The result of a task in the displayed execution. */
 export interface SeenTask {
   outputs: Json;
   outcome: string | null;
   error: string | null;
 }
 
-/** What was seen in the last run; `of` gives nothing for a task that did not run. */
+/** Data of the displayed execution; `of` returns undefined for a task that did not run. */
 export interface Seen {
   payload?: Json | undefined;
   variables?: Json | undefined;
@@ -23,7 +23,7 @@ export interface Seen {
   of(path: TaskPath): SeenTask | undefined;
 }
 
-/** A credential by its name, with the names of its fields. */
+/** A credential's name and type, and the names of its fields. */
 export interface Secret {
   name: string;
   type: string;
@@ -37,15 +37,15 @@ export interface Surroundings {
   secrets: readonly Secret[];
 }
 
-/** Where a template stands: in a module of a task; without a task, in the workflow itself. */
+/** The place of a template: a module of a task, or, without a task, the workflow itself. */
 export interface Place {
   path: TaskPath | null;
   module?: number;
-  /** It stands in the task's undo, which knows what the task gave. */
+  /** Whether the template is in the task's undo step, which can also read the task's result. */
   undo?: boolean;
 }
 
-/** All names, the most used first. */
+/** Return all names, the most used first. */
 export function namesFor(around: Surroundings, place: Place): Name[] {
   const { document, seen } = around;
   const task = place.path === null ? undefined : taskAt(document, place.path);
@@ -119,10 +119,12 @@ function previous(around: Surroundings, task: Task | undefined, module: number):
   return [nameOf("previous", about, undefined, schema && inlined(schema))];
 }
 
-/** Containers whose bodies run for an item: of a list, or a call of an agent's model. */
+/** Containers that run their bodies for items: list items, or tool calls of an agent's model. */
 const HAVE_ITEMS = ["flow.map", "llm.agent"];
 
-/** `loop`, or `item` and `index`, of the containers around; a loop's own condition has `loop`. */
+/**
+ * Return `loop`, `item` and `index` of the containers around; a loop's condition has `loop`, too.
+ */
 function turns(around: Surroundings, path: TaskPath | null, task: Task | undefined): Name[] {
   if (path === null) return [];
   const ids = bodyOf(path);
@@ -155,7 +157,7 @@ const execution = (document: Definition, seen: Seen): Name[] => [
   nameOf("workflow", t("document.theWorkflow"), document.name),
 ];
 
-/** Credentials, where the module may name secrets. */
+/** Return `secrets` with the credentials, if the module accepts them. */
 function secrets(around: Surroundings, task: Task | undefined, module: number): Name[] {
   const use = task && modulesOf(task)[module]?.use;
   if (use === undefined || !around.types.get(use)?.takesSecrets) return [];
@@ -171,7 +173,7 @@ function secret({ name, type, fields }: Secret): Name {
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** A schema whose properties' references are followed, so that its names can be told. */
+/** Resolve the references of a schema's properties, so that their names can be listed. */
 function inlined(schema: JsonObject): JsonObject {
   const root = schema;
   const into = (one: Json, depth: number): Json => {

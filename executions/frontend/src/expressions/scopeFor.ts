@@ -1,14 +1,14 @@
-/** The data that a template reads, from what was seen of them: to evaluate it as a step would. Pure. */
+/** Collects the data that a template reads, for an evaluation by the server as in a step. Pure. */
 import type { Json, JsonObject } from "../document/types";
 import { find, type Name } from "./names";
 import { readPath, type Step } from "./path";
 
 const EXPRESSION = /\{\{([\s\S]*?)\}\}/g;
-// A text in quotes, or a name with the steps behind it, which may hold such texts.
+// A quoted text, or a name with its keys and indexes, which may contain quoted texts.
 const TOKEN =
   /"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|(?<![\w.])[A-Za-z_]\w*(?:\.\w+|\[(?:"[^"]*"|'[^']*'|\d+)\])*/g;
 
-/** The paths that the expressions of a text read, those of names alone. */
+/** Return the paths that the expressions of a text read, if they start with a known name. */
 export function pathsIn(text: string, names: readonly Name[]): Step[][] {
   const roots = new Set<Step>(names.map((one) => one.step));
   const bodies = [...text.matchAll(EXPRESSION)].map(([, body]) => body ?? "");
@@ -19,15 +19,15 @@ export function pathsIn(text: string, names: readonly Name[]): Step[][] {
 }
 
 /**
- * What the text reads, as the evaluator takes it; null where something of it was not seen: a task
- * that did not run, the item of a map.
+ * Return the scope for evaluating the text; null if a value is unknown, such as the result of a
+ * task that did not run, or the item of a map.
  */
 export function scopeFor(text: string, names: readonly Name[]): JsonObject | null {
   const scope: JsonObject = {};
   for (const path of pathsIn(text, names)) {
     if (path[0] === "secrets" || !isSeen(names, path)) return null;
     const [root = "", child] = path;
-    // Of many tasks those alone that are read, of anything else the whole.
+    // Include only the tasks that are read, but other names as a whole.
     const depth = root === "tasks" && child !== undefined ? 2 : 1;
     const name = find(names, path.slice(0, depth));
     const value = name && seenAt(name);
@@ -39,7 +39,7 @@ export function scopeFor(text: string, names: readonly Name[]): JsonObject | nul
   return scope;
 }
 
-/** Whether a value was seen at the end of a path, or as far as names go along it. */
+/** Whether the value at a path is known; below the last name, the value itself decides. */
 function isSeen(names: readonly Name[], path: readonly Step[]): boolean {
   for (let length = path.length; length > 0; length -= 1) {
     const name = find(names, path.slice(0, length));
@@ -48,7 +48,7 @@ function isSeen(names: readonly Name[], path: readonly Step[]): boolean {
   return false;
 }
 
-/** A name's value, or those of its parts; undefined where none is known. */
+/** Return a name's value, or an object with its children's values; undefined if none is known. */
 function seenAt(name: Name): Json | undefined {
   if (name.value !== undefined) return name.value;
   const parts = (name.children?.() ?? []).flatMap((one): [string, Json][] => {
@@ -58,7 +58,7 @@ function seenAt(name: Name): Json | undefined {
   return parts.length === 0 ? undefined : Object.fromEntries(parts);
 }
 
-/** A task that ran has every key that a result has. */
+/** A task that ran has all keys of a result. */
 const settled = (value: Json): Json => ({
   output: null,
   outcome: "",

@@ -1,7 +1,7 @@
 import { bodyAt, bodyOf, idOf } from "../document/paths";
 import type { Body, Definition, Task, TaskPath } from "../document/types";
 
-/** The tasks of a body that are settled before this one, the nearest first. */
+/** Return the tasks of a body that precede this one, the nearest first. */
 export function before(body: Body, id: string): Task[] {
   const into = new Map<string, string[]>();
   for (const edge of body.edges ?? []) {
@@ -25,7 +25,7 @@ export interface Readable {
   task: Task;
 }
 
-/** What a template of a task can read: tasks before it, then those before the containers around. */
+/** Return the tasks that templates can read: predecessors, then those of the containers around. */
 export function readable(document: Definition, path: TaskPath): Readable[] {
   const found: Readable[] = [];
   const taken = new Set<string>();
@@ -40,6 +40,6 @@ export function readable(document: Definition, path: TaskPath): Readable[] {
   return found;
 }
 
-/** The tasks of a container's body, all of which its condition can read. */
+/** Return the tasks of a container's body; the container's condition can read all of them. */
 export const within = (task: Task, path: TaskPath): Readable[] =>
   (task.body?.tasks ?? []).map((one) => ({ path: `${path}.${one.id}`, task: one }));

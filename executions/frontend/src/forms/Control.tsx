@@ -16,14 +16,14 @@ export interface ControlProps {
   shape: Shape;
   pointer: Pointer;
   value: Json | undefined;
-  /** What a field that was emptied becomes. */
+  /** The value of a field that the user empties. */
   nothing: null | undefined;
   describedBy: string;
   invalid: boolean;
   required: boolean;
 }
 
-/** The control that shows a value in its mode. */
+/** The control for a value, according to the mode. */
 export function Control(props: ControlProps) {
   const { mode, pointer, value } = props;
   const { change } = useFrame();

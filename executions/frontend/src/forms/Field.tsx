@@ -15,11 +15,11 @@ export interface FieldProps {
   pointer: Pointer;
   value: Json | undefined;
   required?: boolean;
-  /** One of a list or a map: its label is for those who hear it, and empty values stay. */
+  /** Whether it is part of a list or map: only screen readers read its label; empty values stay. */
   part?: boolean;
 }
 
-/** One value of a form: its label, its control, what it is for and what is wrong with it. */
+/** One value of a form: its label, control, description and problems. */
 export function Field(props: FieldProps) {
   const { label, schema, pointer, value, required, part } = props;
   const id = useId();
@@ -42,7 +42,7 @@ export function Field(props: FieldProps) {
     <div
       className={`field${inline ? " inline" : ""}${part ? " part" : ""}`}
       data-field={keyOf([...frame.base, ...pointer])}
-      // What was written in stays what it is, also when it is emptied.
+      // Keep the mode while the user edits, even if the field becomes empty.
       onInput={() => setWanted(mode)}
     >
       <div className="field-head">
@@ -71,7 +71,7 @@ export function Field(props: FieldProps) {
   );
 }
 
-/** The first example, else the default. */
+/** Return the first example, or the default. */
 function exampleOf({ examples, default: given }: JsonObject): Json | undefined {
   const [first] = Array.isArray(examples) ? examples : [];
   return first ?? given;

@@ -10,13 +10,13 @@ interface Props {
   id: string;
   shape: Shape;
   problems: readonly string[];
-  /** What is wrong alone. */
+  /** Whether to show only the problems. */
   short: boolean;
 }
 
 const LONG = 130;
 
-/** Below a field: what is wrong with it, what it is for, its bounds and its default. */
+/** The text below a field: its problems, description, limits and default. */
 export function Help({ id, shape, problems, short }: Props) {
   const { schema } = shape;
   const text = short || typeof schema.description !== "string" ? "" : schema.description;
@@ -47,7 +47,7 @@ export function Help({ id, shape, problems, short }: Props) {
   );
 }
 
-/** "At least 1, at most 100. Default: 10." */
+/** For example "At least 1, at most 100. Default: 10." */
 function factsOf({ schema, kinds }: Shape): string {
   const alternatives = Array.isArray(schema.anyOf) ? schema.anyOf : [];
   const of = (key: string): Json | undefined =>
@@ -68,7 +68,7 @@ function factsOf({ schema, kinds }: Shape): string {
   return `${sentence} ${shown ? defaultOf(schema.default) : ""}`.trim();
 }
 
-/** What cannot be seen in the control itself; empty defaults go without saying. */
+/** Describe the default if the control does not show it; empty defaults are left out. */
 function defaultOf(value: Json | undefined): string {
   if (value === undefined || value === null || value === "" || value === false) return "";
   const text = typeof value === "string" ? value : JSON.stringify(value);

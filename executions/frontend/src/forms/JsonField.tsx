@@ -14,16 +14,16 @@ interface Props {
   label?: string;
 }
 
-/** Above this many characters the text is read when typing pauses. */
+/** Length above which the text is parsed only when typing pauses, in characters. */
 const BIG = 20_000;
 const PAUSE = 300;
 
-/** A value as JSON text; while it cannot be read, the last readable value stays. */
+/** A value as JSON text; while the text is invalid, the last valid value stays. */
 export function JsonField({ id, value, onChange, describedBy, label }: Props) {
   const { names, refusal } = useFrame();
   const [held, setHeld] = useState({ text: written(value), value });
   const [wrong, setWrong] = useState("");
-  // Changed elsewhere: undo, another field.
+  // The value changed elsewhere, for example by undo or in another field.
   if (held.value !== value) {
     setHeld({ text: written(value), value });
     setWrong("");
@@ -52,7 +52,7 @@ export function JsonField({ id, value, onChange, describedBy, label }: Props) {
     const timer = setTimeout(takeWaiting, PAUSE);
     return () => clearTimeout(timer);
   });
-  // Who saves, or goes on to another task, has done so before the pause is over.
+  // Apply the text early if the user saves, or leaves the task, before the pause ends.
   usePending(useCallback(() => newest.current(), []));
   return (
     <>

@@ -10,8 +10,8 @@ import { useEvaluated } from "./useEvaluated";
 const SHOWN = 300;
 
 /**
- * What the text would have been in the displayed execution: of paths alone at once, of filters and operators as
- * the server evaluates them.
+ * The text's value with the displayed execution's data. Paths are resolved at once; the server
+ * evaluates filters and operators.
  */
 export function LastValue({ text, names }: { text: string; names: () => readonly Name[] }) {
   const value = preview(text, names());

@@ -11,7 +11,7 @@ interface Props extends ControlProps {
   items: JsonObject;
 }
 
-/** The items of a list, one below the other. */
+/** The items of a list, one below another. */
 export function ListField({ id, label, value, pointer, items, describedBy }: Props) {
   const { change, refusal, root } = useFrame();
   const list = Array.isArray(value) ? value : [];
@@ -63,7 +63,7 @@ export function ListField({ id, label, value, pointer, items, describedBy }: Pro
   );
 }
 
-/** A list with an item before the one that was in front of it. */
+/** Move an item before its predecessor. */
 function swapped(list: readonly Json[], at: number): Json[] {
   const copy = [...list];
   const [item] = copy.splice(at, 1);
@@ -78,7 +78,7 @@ interface RowButtonsProps {
   onRemove: () => void;
 }
 
-/** What can be done with one row. */
+/** The buttons of a row. */
 export const RowButtons = ({ name, refusal, onUp, onRemove }: RowButtonsProps) => (
   <span className="row-buttons">
     {onUp && (

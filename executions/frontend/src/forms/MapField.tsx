@@ -13,7 +13,7 @@ interface Props extends ControlProps {
   values: JsonObject;
 }
 
-/** Keys and values, both to be typed. */
+/** Keys and values that the user can type. */
 export function MapField({ id, label, value, pointer, values, describedBy }: Props) {
   const { change, refusal, root } = useFrame();
   const object: JsonObject =
@@ -73,7 +73,7 @@ export function MapField({ id, label, value, pointer, values, describedBy }: Pro
   );
 }
 
-/** The first of `name`, `name2`, … that is free. */
+/** Return the first free name of `name`, `name2`, … */
 function freeKey(taken: readonly string[]): string {
   if (!taken.includes("name")) return "name";
   let number = 2;
@@ -89,7 +89,7 @@ interface KeyProps {
   onChange: (name: string) => void;
 }
 
-/** A key; one that is taken is not written, and the field says so. */
+/** The input for a key; it reports a key that already exists, and does not apply it. */
 function KeyInput({ label, name, taken, refusal, onChange }: KeyProps) {
   const [clash, setClash] = useState<string | null>(null);
   return (

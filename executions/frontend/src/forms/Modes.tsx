@@ -12,12 +12,12 @@ interface Props {
   label: string;
   pointer: Pointer;
   value: Json | undefined;
-  /** What stands for "nothing": a list's item cannot be left out. */
+  /** The value for "nothing": null in a list, whose items cannot be left out. */
   nothing: null | undefined;
   onMode: (mode: Mode) => void;
 }
 
-/** The switches between the ways to show a value. */
+/** The buttons that change how a value is shown. */
 export function Modes(props: Props) {
   const { kinds, mode, label, pointer, value, nothing, onMode } = props;
   const { names, textOnly, change, refusal } = useFrame();

@@ -12,7 +12,7 @@ interface Props extends ControlProps {
   properties: readonly Property[];
 }
 
-/** The fields of an object within a form; one that may be left out is added and removed whole. */
+/** The fields of an object inside a form; an optional object is added and removed as a whole. */
 export function ObjectField(props: Props) {
   const { id, label, value, pointer, nothing, required, properties, describedBy } = props;
   const { change, refusal } = useFrame();
@@ -54,7 +54,7 @@ interface FieldsProps {
   value: Json | undefined;
 }
 
-/** A field for each property, and those the schema does not know below them. */
+/** A field for each property, followed by the keys that the schema does not name. */
 export function Fields({ properties, pointer, value }: FieldsProps) {
   const object: JsonObject =
     value !== null && typeof value === "object" && !Array.isArray(value) ? value : {};

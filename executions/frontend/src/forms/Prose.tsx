@@ -1,4 +1,4 @@
-/** A text in which what stands between backticks is code. */
+/** A text with code between backticks. */
 export const Prose = ({ text }: { text: string }) =>
   text.split(/`([^`]+)`/).map((part, at) =>
     // biome-ignore lint/suspicious/noArrayIndexKey: parts of a text have no other name

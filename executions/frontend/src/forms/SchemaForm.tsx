@@ -11,19 +11,19 @@ import "./forms.css";
 export interface SchemaFormProps {
   schema: JsonObject;
   value: Json | undefined;
-  /** Another value in one place of the form; undefined takes it out. */
+  /** Called with the new value of a field; undefined removes the key. */
   onChange: (pointer: Pointer, value: Json | undefined) => void;
-  /** Properties that are not asked for. */
+  /** Properties that the form does not show. */
   without?: readonly string[];
-  /** Where references of the schema lead; the schema itself unless given. */
+  /** The schema that contains the `$defs` of references; by default `schema`. */
   root?: JsonObject;
-  /** Where the form's value stands below the task or the workflow. */
+  /** The pointer from the task or workflow to the form's value. */
   base?: Pointer;
   refusal?: string | undefined;
   problems?: Frame["problems"];
-  /** What templates may name here; none are offered without. */
+  /** The names that templates can use; without them, the form completes no names. */
   names?: (() => readonly Name[]) | null;
-  /** Templates stand in texts alone. */
+  /** Whether only text fields accept templates. */
   textOnly?: boolean;
 }
 
@@ -31,7 +31,7 @@ const NOWHERE: Pointer = [];
 const NO_PROBLEMS: Frame["problems"] = new Map();
 const NOTHING: readonly string[] = [];
 
-/** A form for an object's schema. */
+/** A form for the schema of an object. */
 export function SchemaForm(props: SchemaFormProps) {
   const { schema, value, onChange, refusal } = props;
   const {
@@ -61,7 +61,7 @@ export function SchemaForm(props: SchemaFormProps) {
   );
 }
 
-/** The value without keys that are shown elsewhere. */
+/** Return the value without the given keys. */
 function omitted(value: Json | undefined, keys: readonly string[]): Json | undefined {
   if (value === null || typeof value !== "object" || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key)));

@@ -2,11 +2,11 @@ import { useState } from "react";
 import { Button } from "../shared/Button";
 import { t } from "../words/t";
 
-/** How many rows of a long list or map are there at first: a thousand would hold up the page. */
+/** Number of rows that are shown at first; a thousand rows would block the page. */
 const FEW = 25;
 const MORE = 100;
 
-/** How many rows to show, and a way to show more; added rows come behind all others. */
+/** Return the number of rows to show, and a function that raises it; new rows come last. */
 export function useShown(): [shown: number, show: (count: number) => void] {
   const [shown, setShown] = useState(FEW);
   return [shown, (count) => setShown((old) => Math.max(old, count))];
@@ -18,7 +18,7 @@ interface Props {
   onShow: (count: number) => void;
 }
 
-/** Says how many rows are not there, and shows more of them. */
+/** Says how many rows are hidden, with a button to show more. */
 export function ShowMore({ count, shown, onShow }: Props) {
   if (count <= shown) return null;
   return (

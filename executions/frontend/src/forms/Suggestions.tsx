@@ -4,7 +4,7 @@ import { t } from "../words/t";
 
 interface Props {
   id: string;
-  /** The field the list belongs to. */
+  /** The field that the list completes. */
   anchor: RefObject<HTMLElement | null>;
   options: readonly Option[];
   active: number;
@@ -14,7 +14,7 @@ interface Props {
 
 const HEIGHT = 260;
 
-/** The options below a field, or above it where there is no room; the focus stays in the field. */
+/** The options below a field, or above it if there is no room; the field keeps the focus. */
 export function Suggestions({ id, anchor, options, active, onChoose, onClose }: Props) {
   const list = useRef<HTMLDivElement>(null);
   const [style, setStyle] = useState<{ [key: string]: number }>({ top: 0, left: 0 });
@@ -23,7 +23,7 @@ export function Suggestions({ id, anchor, options, active, onChoose, onClose }: 
     list.current?.children[active]?.scrollIntoView({ block: "nearest" });
   }, [active]);
   useEffect(() => {
-    // The list stands still while the page around it moves.
+    // The list has a fixed position, so close it if the page scrolls.
     const moved = (event: Event): void => {
       if (event.target !== list.current && event.target !== anchor.current) onClose();
     };

@@ -10,7 +10,7 @@ export interface TemplateInputProps {
   id: string;
   value: string;
   onChange: (text: string) => void;
-  /** What templates may name here; null where the text holds none. */
+  /** The names that templates can use; null if the text cannot contain templates. */
   names: (() => readonly Name[]) | null;
   multiline?: boolean;
   code?: boolean;
@@ -24,7 +24,7 @@ export interface TemplateInputProps {
 
 type TextField = HTMLInputElement | HTMLTextAreaElement;
 
-/** A text that may hold templates: `{{`, or Ctrl+Space, lists what they can name. */
+/** A text that can contain templates: typing `{{`, or Ctrl+Space, lists the names. */
 export function TemplateInput(props: TemplateInputProps) {
   const { id, value, names } = props;
   const field = useRef<TextField>(null);
@@ -107,7 +107,7 @@ export function TemplateInput(props: TemplateInputProps) {
   );
 }
 
-/** Where the cursor goes once the new text is on the screen. */
+/** Set the cursor's position after the new text is rendered. */
 function useCaret(field: RefObject<TextField | null>): RefObject<number | null> {
   const caret = useRef<number | null>(null);
   useLayoutEffect(() => {

@@ -1,23 +1,23 @@
-/** What all fields of a form share. */
+/** The context that all fields of a form share. */
 import { createContext, useContext } from "react";
 import type { Json, JsonObject } from "../document/types";
 import type { Name } from "../expressions/names";
 import { keyOf, type Pointer } from "./pointer";
 
 export interface Frame {
-  /** The schema that references of this form are looked up in. */
+  /** The schema that contains the `$defs` of references. */
   root: JsonObject;
-  /** Where the form's values stand below the task, or the workflow: `["with"]`. */
+  /** The pointer from the task or workflow to the form's values, such as `["with"]`. */
   base: Pointer;
-  /** Why nothing can be changed; undefined where it can. */
+  /** The reason why the form is read-only; undefined if it can be edited. */
   refusal: string | undefined;
-  /** Sentences by the key of the pointer below the task. */
+  /** Problems, by the key of their pointer from the task. */
   problems: ReadonlyMap<string, readonly string[]>;
-  /** Put another value in place; undefined takes it out. The pointer is below the base. */
+  /** Set the value at a pointer from the base; undefined removes it. */
   change: (pointer: Pointer, value: Json | undefined) => void;
-  /** What templates of this form may name; null where it holds no templates. */
+  /** The names that templates can use; null if the form cannot contain templates. */
   names: (() => readonly Name[]) | null;
-  /** Templates stand in texts alone: no other value may be an expression. */
+  /** Whether only text fields accept templates, so that no other value can be an expression. */
   textOnly?: boolean;
 }
 
@@ -32,7 +32,7 @@ export const FrameContext = createContext<Frame>({
 
 export const useFrame = (): Frame => useContext(FrameContext);
 
-/** The sentences said of a place; with `below`, those of every part of it that has no field. */
+/** Return the problems of a field; with `below`, include its parts, which have no fields. */
 export function problemsAt(
   problems: Frame["problems"],
   pointer: Pointer,

@@ -1,4 +1,4 @@
-/** JSON as people type it: a value, or where and why it is none. */
+/** JSON as users type it: a value, or the position and message of the first error. */
 import type { Json } from "../document/types";
 import { t } from "../words/t";
 
@@ -6,16 +6,16 @@ export type Read =
   | { ok: true; value: Json }
   | { ok: false; line: number; column: number; message: string };
 
-/** A value written so that people can read it. */
+/** Format a value for reading. */
 export const written = (value: Json | undefined): string =>
   value === undefined ? "" : JSON.stringify(value, null, 2);
 
-/** Read a JSON text; a mistake comes with its line and column, from 1. */
+/** Parse a JSON text; an error has its line and column, counted from 1. */
 export function readJson(text: string): Read {
   try {
     return { ok: true, value: JSON.parse(text) as Json };
   } catch {
-    // Engines tell the place in different ways, or not at all.
+    // JavaScript engines report the position differently or not at all, so find it here.
     const { at, message } = firstMistake(text);
     const before = text.slice(0, at).split("\n");
     return {
@@ -47,7 +47,8 @@ function firstMistake(text: string): { at: number; message: string } {
 }
 
 const BLANKS = /[ \t\r\n]*/y;
-// Control characters cannot stand in a text; those above 127 can, and are rare.
+// JSON strings cannot contain control characters. This pattern also excludes those above 127, which
+// JSON allows, because they are rare.
 const STRING = /"(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/uy;
 const WORD = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 

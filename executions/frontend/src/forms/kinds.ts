@@ -1,4 +1,4 @@
-/** What a JSON Schema asks for, as the few kinds of field the forms know. */
+/** Reduces a JSON Schema to the few kinds of fields that forms have. */
 import type { Json, JsonObject } from "../document/types";
 import { t } from "../words/t";
 
@@ -17,7 +17,7 @@ export type Kind =
   | { is: "map"; values: JsonObject }
   | { is: "object"; properties: Property[] };
 
-/** One field: the kinds of value it takes (at least one), and its schema with references followed. */
+/** One field: the kinds of values that it accepts (at least one), and its schema without `$ref`. */
 export interface Shape {
   kinds: Kind[];
   nullable: boolean;
@@ -27,7 +27,7 @@ export interface Shape {
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** A schema with its `$ref` followed; what stands beside the reference wins. */
+/** Resolve a schema's `$ref`; keywords beside the reference take precedence. */
 export function resolved(schema: JsonObject, root: JsonObject): JsonObject {
   const reference = schema.$ref;
   if (typeof reference !== "string" || !reference.startsWith("#/$defs/")) return schema;
@@ -36,7 +36,7 @@ export function resolved(schema: JsonObject, root: JsonObject): JsonObject {
   return isObject(found) ? { ...resolved(found, root), ...beside } : beside;
 }
 
-/** The kinds of field for a schema; anything at all where it does not say. */
+/** Return the kinds of a schema; all kinds if the schema does not restrict them. */
 export function shapeOf(raw: JsonObject, root: JsonObject): Shape {
   const schema = resolved(raw, root);
   const alternatives = alternativesOf(schema, root);
@@ -48,7 +48,7 @@ export function shapeOf(raw: JsonObject, root: JsonObject): Shape {
   return { kinds: kinds.length > 0 ? kinds : ANYTHING, nullable, schema };
 }
 
-/** What a field takes that may be any JSON. */
+/** The kinds of a field that accepts any JSON. */
 export const ANYTHING: Kind[] = [
   { is: "text" },
   { is: "number", whole: false },
@@ -57,7 +57,7 @@ export const ANYTHING: Kind[] = [
   { is: "list", items: {} },
 ];
 
-/** The properties of an object's schema, the required ones first. */
+/** Return the properties of an object's schema, the required ones first. */
 export function propertiesOf(raw: JsonObject, root: JsonObject): Property[] {
   const schema = resolved(raw, root);
   const required = Array.isArray(schema.required) ? schema.required : [];
@@ -109,7 +109,7 @@ function objectOf(schema: JsonObject, root: JsonObject): Kind {
   return { is: "map", values: values ?? {} };
 }
 
-/** Two ways to say one field; whole and other numbers are one. */
+/** Whether two kinds need the same field; whole and other numbers do. */
 function same(one: Kind, other: Kind): boolean {
   if (one.is !== other.is) return false;
   if (one.is === "number" || one.is === "text" || one.is === "yesno") return true;
@@ -134,14 +134,14 @@ export function fits(kind: Kind, value: Json): boolean {
   }
 }
 
-/** The kind that shows a value: the first it fits; the first of all where there is no value. */
+/** Return the kind for a value: a matching choice, else the first match; the first for no value. */
 export function kindFor(kinds: readonly Kind[], value: Json | undefined): Kind | undefined {
   if (value === undefined || value === null) return kinds[0];
   const fitting = kinds.filter((kind) => fits(kind, value));
   return fitting.find((kind) => kind.is === "choice") ?? fitting[0];
 }
 
-/** What a field of a kind begins with. */
+/** Return the initial value of a kind. */
 export function emptyOf(kind: Kind): Json | undefined {
   if (kind.is === "text") return "";
   if (kind.is === "yesno") return false;
@@ -150,7 +150,7 @@ export function emptyOf(kind: Kind): Json | undefined {
   return kind.is === "choice" ? kind.options[0] : undefined;
 }
 
-/** A kind in a word. */
+/** Return the name of a kind. */
 export function wordOf(kind: Kind): string {
   const words = {
     text: t("forms.text"),

@@ -1,4 +1,4 @@
-/** How keys of the format are called on screen. */
+/** Labels of the definition's keys. */
 
 const SPELLED: Readonly<Record<string, string>> = {
   api: "API",
@@ -26,9 +26,9 @@ export function labelOf(key: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** The first sentence of a description. */
+/** Return the first sentence of a description. */
 export function firstSentence(text: string): string {
-  // An abbreviation ends with a dot too, but a small letter follows it.
+  // An abbreviation also ends with a dot, but a lower-case letter follows it.
   const end = text.search(/\.(\s+[^a-z\s]|\s*$)/);
   return end < 0 ? text : text.slice(0, end + 1);
 }

@@ -1,16 +1,16 @@
-/** The ways one value can be shown, and what becomes of it when another way is chosen. */
+/** The ways to show a value, and the conversion of the value between them. */
 import type { Json } from "../document/types";
 import { emptyOf, fits, type Kind, kindFor } from "./kinds";
 
 /** As a kind of field, as one expression, or as raw JSON. */
 export type Mode = Kind | "expression" | "json";
 
-/** Whether a kind holds other values. */
+/** Whether values of a kind contain other values. */
 export const structured = (kind: Kind): boolean => ["list", "map", "object"].includes(kind.is);
 
 /**
- * What shows a value: as it was asked for if the value allows it, else as the value needs; without
- * a value as its example would be shown.
+ * Return the mode of a value: the wanted mode if the value allows it, else a suitable mode. Without
+ * a value, the example decides.
  */
 export function modeFor(
   kinds: readonly Kind[],
@@ -28,7 +28,7 @@ export function modeFor(
   return fitting ?? (typeof value === "string" ? "expression" : "json");
 }
 
-/** A value for another way to show it; undefined where it begins with nothing. */
+/** Convert a value for another mode; undefined if the mode starts without a value. */
 export function converted(value: Json | undefined, mode: Mode): Json | undefined {
   if (mode === "json") return value;
   if (value === undefined || value === null) {

@@ -3,10 +3,10 @@ import type { Json } from "../document/types";
 /** Keys and indexes from the root of a value to a part of it. */
 export type Pointer = readonly (string | number)[];
 
-/** A pointer as one text, to compare with. */
+/** Convert a pointer to a string, for comparisons. */
 export const keyOf = (pointer: Pointer): string => pointer.join("/");
 
-/** The part of a value at a pointer; undefined where there is none. */
+/** Return the part of a value at a pointer; undefined if there is none. */
 export function valueAt(root: Json | undefined, pointer: Pointer): Json | undefined {
   let value = root;
   for (const step of pointer) {
@@ -17,8 +17,8 @@ export function valueAt(root: Json | undefined, pointer: Pointer): Json | undefi
 }
 
 /**
- * A copy with another part at the pointer; without a value the key, or the item, is taken out.
- * What is missing on the way is made.
+ * Return a copy with another part at the pointer. `undefined` removes the key or the item. Missing
+ * parents are created.
  */
 export function withValue(
   root: Json | undefined,

@@ -1,4 +1,4 @@
-/** The controls of single values. */
+/** Controls for values without parts. */
 import { useState } from "react";
 import type { Json } from "../document/types";
 import { holdsTemplate } from "../expressions/preview";
@@ -13,7 +13,7 @@ const LONG =
   /^(text|html|body|code|statement|messages?|system|content|prompt|script|xml|description)$/;
 const CODE = /^(code|statement|html|script|xml|expression|schedule)$/;
 
-/** A text, or an expression in the place of another value. */
+/** A text, or an expression instead of another value. */
 export function TextField(props: ControlProps) {
   const { id, value, pointer, nothing, shape, required } = props;
   const { change, names, refusal } = useFrame();
@@ -40,7 +40,7 @@ export function TextField(props: ControlProps) {
   );
 }
 
-/** The default, else the first example. */
+/** Return the default, or the first example. */
 function placeholderOf({ schema }: Shape): string | undefined {
   if (typeof schema.default === "string" && schema.default !== "") return schema.default;
   const first = Array.isArray(schema.examples) ? schema.examples[0] : undefined;
@@ -48,7 +48,7 @@ function placeholderOf({ schema }: Shape): string | undefined {
   return t("forms.eG", { example: String(first) }).replaceAll("\n", " ");
 }
 
-/** A number; what is none stays on the screen and says so. */
+/** A number; other text stays in the field with an error. */
 export function NumberField(props: ControlProps) {
   const { id, value, pointer, nothing, shape } = props;
   const { change, refusal } = useFrame();
@@ -92,7 +92,7 @@ export function NumberField(props: ControlProps) {
 const readNumber = (text: string): number | undefined =>
   /^\s*-?(\d+(\.\d+)?|\.\d+)([eE][+-]?\d+)?\s*$/.test(text) ? Number(text) : undefined;
 
-/** Yes or no; not given, it shows the default. */
+/** A checkbox; without a value it shows the default. */
 export function YesNoField({ id, value, pointer, shape, describedBy, invalid }: ControlProps) {
   const { change, refusal } = useFrame();
   const on = typeof value === "boolean" ? value : shape.schema.default === true;
@@ -114,7 +114,7 @@ interface ChoiceProps extends ControlProps {
   options: readonly Json[];
 }
 
-/** One of some values; the first line stands for the default, or for nothing. */
+/** A choice of values; the first option means the default, or no value. */
 export function ChoiceField(props: ChoiceProps) {
   const { id, value, pointer, nothing, shape, options, required } = props;
   const { change, refusal } = useFrame();

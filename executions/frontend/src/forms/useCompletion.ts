@@ -6,17 +6,17 @@ import { t } from "../words/t";
 
 interface Completing {
   found: Completion | null;
-  /** Which option is marked. */
+  /** Index of the selected option. */
   active: number;
-  /** Look for options at a place of a text. */
+  /** Look for options at a position of a text. */
   look: (text: string, place: number) => void;
   close: () => void;
   choose: (option: Option, text: string) => void;
-  /** Whether a key was for the list. */
+  /** Return whether the list handled the key. */
   pressed: (event: KeyboardEvent, text: string) => boolean;
 }
 
-/** The list of options at the cursor, and its keys. */
+/** The completion list at the cursor, and its keyboard handling. */
 export function useCompletion(
   names: (() => readonly Name[]) | null,
   edit: (text: string, place: number) => void,

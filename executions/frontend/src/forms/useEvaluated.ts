@@ -1,4 +1,4 @@
-/** A template's value for the data at hand, asked of the server once somebody stopped typing. */
+/** Evaluates a template on the server with the displayed data, after typing pauses. */
 import { useEffect, useState } from "react";
 import { type Evaluated, evaluate } from "../api/workflows";
 import type { Name } from "../expressions/names";
@@ -6,13 +6,13 @@ import { scopeFor } from "../expressions/scopeFor";
 import { useStudio } from "../store/studio";
 
 const PAUSE = 300;
-/** More data than this would be sent for each pause while one types. */
+/** Maximum length of the request, in characters; it is sent at each pause while the user types. */
 const MOST = 200_000;
-/** A template has one value for its data: what was told is not asked for again. */
+/** Maximum number of cached values. A template with the same data always has the same value. */
 const KEPT = 200;
 const told = new Map<string, Evaluated>();
 
-/** Null while it is not known, and where the data are not there; `wanted` says whether to ask. */
+/** Return the value; null while it is unknown, if its data is missing, or if it is not `wanted`. */
 export function useEvaluated(
   text: string,
   names: () => readonly Name[],
@@ -26,7 +26,7 @@ export function useEvaluated(
     const timer = setTimeout(() => {
       look(workflow, text, names(), asking.signal).then(
         (value) => setFound(value && { text, value }),
-        // A preview is a help alone: without an answer there is none.
+        // The preview is optional, so ignore errors.
         () => asking.signal.aborted || setFound(null),
       );
     }, PAUSE);

@@ -12,7 +12,7 @@ import { generate, MODULE } from "./generating";
 
 const KEY = "studioModel";
 
-/** Asks for a description, and lets a language model write a draft of it. */
+/** Asks for a description, from which a language model writes a draft. */
 export function GenerateDialog() {
   const [description, setDescription] = useState("");
   const [model, setModel] = useState(() => localStorage.getItem(KEY) ?? "");

@@ -1,10 +1,10 @@
-/** A language model's answer as a draft. Pure. */
+/** Converts a language model's answer to a draft. Pure. */
 import { read } from "../document/reading";
 import type { Definition } from "../document/types";
 import { t } from "../words/t";
 import { parsed } from "../yaml/parsing";
 
-/** The draft, or why the answer is none; models like to put their YAML between fences. */
+/** Return the draft, or the error. Models often put YAML into a fenced code block. */
 export function draftOf(answer: string, name: string): Definition | string {
   const fenced = /```(?:ya?ml|json)?[ \t]*\n([\s\S]*?)\n?```/.exec(answer);
   const found = parsed(fenced?.[1] ?? answer);

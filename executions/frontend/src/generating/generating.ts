@@ -1,8 +1,8 @@
 /**
- * A draft from a description, written by the installation's own language model.
+ * Generates a draft from a description with the installation's own language model.
  *
- * The model is asked by a test run of one step, so that a worker sends the request, within the rules
- * for credentials and addresses, and the run shows what was asked and what it cost.
+ * A test run of one step sends the request. A worker therefore applies the rules for credentials
+ * and addresses, and the run shows the request and its costs.
  */
 import { ask, Refused } from "../api/client";
 import { arranged } from "../document/layout";
@@ -22,11 +22,11 @@ const LOOK = 700;
 export interface Wanted {
   description: string;
   model: string;
-  /** "" where the endpoint needs none. */
+  /** "" if the endpoint needs no credential. */
   credential: string;
 }
 
-/** Ask the model, and put its draft on the canvas: one step that can be undone, saved by nobody. */
+/** Ask the model, and put its draft on the canvas as one undoable edit; nothing is saved. */
 export async function generate(wanted: Wanted, signal: AbortSignal): Promise<void> {
   const { workflow, types, history, edit } = useStudio.getState();
   if (!workflow) return;
@@ -51,7 +51,7 @@ const asking = ({ model, credential }: Wanted): Definition => ({
     {
       id: TASK,
       use: MODULE,
-      // What the prompt says of expressions is no expression itself.
+      // The prompt is passed as input, because its examples of expressions must not be rendered.
       with: { model, system: "{{ input.system }}", messages: "{{ input.description }}" },
       ...(credential ? { credential } : {}),
     },
@@ -59,7 +59,7 @@ const asking = ({ model, credential }: Wanted): Definition => ({
   edges: [],
 });
 
-/** The model's text, once the run is over. Raises Refused with the run's own error. */
+/** Wait for the end of the run and return the model's text. Raises Refused with the run's error. */
 async function answered(workflow: string, execution: string, signal: AbortSignal): Promise<string> {
   let state = "";
   while (!FINAL.has(state)) {

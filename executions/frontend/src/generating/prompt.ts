@@ -1,8 +1,8 @@
-/** What a language model is told to write a draft. Pure. */
+/** The prompt with which a language model writes a draft. Pure. */
 import type { ModuleType } from "../api/shapes";
 import type { Json, JsonObject } from "../document/types";
 
-/** The rules of a definition, and every module of the installation with its inputs. */
+/** The rules of a definition, and all given modules with their inputs. */
 export const promptFor = (types: readonly ModuleType[]): string =>
   `You write workflows as YAML. Answer with one YAML document and nothing else: no explanation.
 

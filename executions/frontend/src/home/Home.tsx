@@ -13,7 +13,7 @@ import "./home.css";
 
 const NO_AUTHOR = t("home.yourRoleInYourWorkspacesDoes");
 
-/** All workflows one may see, and the ways to a new one. */
+/** All workflows that the user can see, and the buttons for new ones. */
 export function Home() {
   const page = useStudio((state) => state.page);
   const [name, setName] = useState("");
@@ -39,7 +39,7 @@ export function Home() {
     </>
   );
   const nothing = listed.none === true;
-  // Not before their place is known: who clicks as they move clicks nothing.
+  // Show the buttons only when their position is known: a click must not miss a moving button.
   const known = listed.none !== null || listed.trouble !== "";
   return (
     <div className="home-page">

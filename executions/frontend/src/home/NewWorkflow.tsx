@@ -10,7 +10,7 @@ import { TemplateChoice } from "./TemplateChoice";
 import { begunWith, listTemplates, type Template } from "./templates";
 import "../transfer/transfer.css";
 
-/** Makes a workflow from nothing or from a template, and opens it. */
+/** Creates an empty workflow, or one from an example, and opens it. */
 export function NewWorkflow({ home, onClose }: { home: string; onClose: () => void }) {
   const [name, setName] = useState("");
   const [workspace, setWorkspace] = useState<string>();
@@ -20,10 +20,10 @@ export function NewWorkflow({ home, onClose }: { home: string; onClose: () => vo
   const [busy, setBusy] = useState(false);
   const input = useRef<HTMLInputElement>(null);
   const [form, field, why] = [useId(), useId(), useId()];
-  // After the dialog's own effect, which gives the focus to its first button.
+  // This runs after the dialog's own effect, which focuses its first control.
   useEffect(() => input.current?.focus(), []);
   useEffect(() => {
-    // Without them one still begins from nothing.
+    // Without examples, users can still create an empty workflow.
     listTemplates().then(setTemplates, () => setTemplates([]));
   }, []);
   const wanted = name.trim() || chosen?.title || "";

@@ -8,7 +8,7 @@ interface Props {
   onChoose: (template: Template | null) => void;
 }
 
-/** From nothing, or from one of the examples; each says what it is made of. */
+/** A choice between an empty workflow and the examples, which list their modules. */
 export function TemplateChoice({ templates, chosen, onChoose }: Props) {
   const [query, setQuery] = useState("");
   const found = useMemo(() => {
@@ -30,7 +30,7 @@ export function TemplateChoice({ templates, chosen, onChoose }: Props) {
         value={query}
         onChange={(event) => setQuery(event.target.value)}
         onKeyDown={(event) => {
-          // It searches; it does not yet create.
+          // Enter in the search field must not submit the form.
           if (event.key === "Enter") event.preventDefault();
         }}
       />

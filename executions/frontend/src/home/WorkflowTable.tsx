@@ -7,7 +7,7 @@ import { t } from "../words/t";
 import { relative } from "./times";
 import type { Listed } from "./workflows";
 
-/** The workflows with what one wants to know before opening one. */
+/** The workflows with their state, version and time of the last change. */
 export function WorkflowTable({ listed, home }: { listed: Listed; home: string }) {
   const { rows, trouble, more, again } = listed;
   if (trouble) {

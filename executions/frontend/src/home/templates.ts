@@ -1,4 +1,4 @@
-/** The definitions that come with Valkyr, to begin with. */
+/** The example workflows that come with Valkyr. */
 import { ask } from "../api/client";
 import { modulesOf } from "../document/modules";
 import { everyTask } from "../document/paths";
@@ -16,13 +16,13 @@ export interface Template {
 export const listTemplates = async (): Promise<Template[]> =>
   (await ask<Template[]>("v1/WorkflowTemplate")).data;
 
-/** A template as the draft of a workflow of this name. */
+/** Return an example as the draft of a workflow with this name. */
 export const begunWith = (template: Template, name: string): Definition => ({
   ...read(template.definition, name),
   name,
 });
 
-/** The modules of a template, each once, in the order of its tasks. */
+/** Return the different modules of an example, in the order of its tasks. */
 export function modulesIn(template: Template): string[] {
   const tasks = everyTask(read(template.definition, template.name));
   return [...new Set(tasks.flatMap(({ task }) => modulesOf(task).map((module) => module.use)))];

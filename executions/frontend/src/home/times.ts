@@ -9,7 +9,7 @@ const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
   ["minute", 60],
 ];
 
-/** How long ago an instant is, in words: `3 minutes ago`; `now` in milliseconds. */
+/** Format how long ago a time is: `3 minutes ago`; `now` is in milliseconds. */
 export function relative(instant: string, now: number): string {
   const seconds = (Date.parse(instant) - now) / 1000;
   const [unit, length] = UNITS.find(([, one]) => Math.abs(seconds) >= one) ?? ["second", 1];

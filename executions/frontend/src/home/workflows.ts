@@ -1,4 +1,4 @@
-/** The list of workflows, page after page. */
+/** Loads the list of workflows page by page. */
 import { useEffect, useRef, useState } from "react";
 import { Refused } from "../api/client";
 import type { WorkflowSummary } from "../api/shapes";
@@ -6,21 +6,21 @@ import { listWorkflows } from "../api/workflows";
 import { queryOf } from "../transfer/creating";
 
 const PAGE = 50;
-/** Milliseconds without a key before the server is asked. */
+/** Pause in typing before the server is asked, in milliseconds. */
 const PAUSE = 300;
 
 export interface Listed {
   rows: WorkflowSummary[] | null;
-  /** Whether there are none at all, whatever their names; null while nobody knows. */
+  /** Whether no workflows exist, regardless of the search; null while this is unknown. */
   none: boolean | null;
-  /** Why there are none; "" where nothing went wrong. */
+  /** The error of the last request; "" if there was none. */
   trouble: string;
-  /** Fetch the next page; null where this is the end. */
+  /** Load the next page; null on the last page. */
   more: (() => void) | null;
   again: () => void;
 }
 
-/** Those whose names begin with `name`, newest first. */
+/** Return the workflows whose names start with `name`, newest first. */
 export function useWorkflows(name: string): Listed {
   const [rows, setRows] = useState<WorkflowSummary[] | null>(null);
   const [none, setNone] = useState<boolean | null>(null);
@@ -34,7 +34,7 @@ export function useWorkflows(name: string): Listed {
     asked.current = query;
     try {
       const { data, headers } = await listWorkflows(query);
-      // An answer to what was typed before may come last.
+      // Ignore the answer to an earlier search, which may arrive later.
       if (asked.current !== query) return;
       setRows((old) => (from === null ? data : [...(old ?? []), ...data]));
       if (name === "" && from === null) setNone(data.length === 0);
@@ -55,13 +55,13 @@ export function useWorkflows(name: string): Listed {
     rows,
     none,
     trouble,
-    // The list on screen may be of what was typed before: it has no more of what is asked for now.
+    // The displayed list may belong to an earlier search, whose next page must not be loaded now.
     more: next?.name === name ? () => void load(next.cursor) : null,
     again: () => setTurn((old) => old + 1),
   };
 }
 
-/** The cursor of the next page in a `Link` header; null at the end. */
+/** Return the cursor of the next page from a `Link` header; null on the last page. */
 export function nextCursor(link: string | null): string | null {
   const address = /<([^>]+)>;\s*rel="next"/.exec(link ?? "")?.[1];
   return address ? new URL(address, "http://any").searchParams.get("cursor") : null;

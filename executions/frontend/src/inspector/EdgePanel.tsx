@@ -8,7 +8,7 @@ import type { ChosenEdge } from "../store/selection";
 import { useDocument, useStudio } from "../store/studio";
 import { t } from "../words/t";
 
-/** One edge: between which tasks, and for which outcome it is taken. */
+/** An edge: its tasks, and the outcome that selects it. */
 export function EdgePanel({ chosen }: { chosen: ChosenEdge }) {
   const document = useDocument();
   const types = useStudio((state) => state.types);

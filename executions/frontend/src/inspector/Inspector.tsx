@@ -10,7 +10,7 @@ import { useView } from "./view";
 import { WorkflowPanel } from "./workflow/WorkflowPanel";
 import "./inspector.css";
 
-/** Everything about what is selected, to be changed: a task, an edge, a note, or the workflow. */
+/** The editable details of the selected task, edge or note, or of the workflow. */
 export function Inspector() {
   const width = useView((state) => state.width);
   const root = useFieldFocus();

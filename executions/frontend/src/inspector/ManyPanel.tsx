@@ -17,7 +17,7 @@ const WAYS: readonly [Alignment, string, string][] = [
   ["down", t("inspector.evenDistancesDown"), "vertical_distribute"],
 ];
 
-/** Several things at once: how many, and what can be done with all of them. */
+/** The details of a multiple selection: its size, and actions for all of it. */
 export function ManyPanel() {
   const selection = useStudio((state) => state.selection);
   const { edit, select } = useStudio.getState();

@@ -4,7 +4,7 @@ import { LEAST, MOST, setWidth, useView } from "./view";
 
 const STEP = 20;
 
-/** The left edge of the inspector: drag it, or move it with the arrow keys. */
+/** The left edge of the inspector, which can be dragged or moved with the arrow keys. */
 export function ResizeHandle() {
   const width = useView((state) => state.width);
   const held = (event: PointerEvent<HTMLDivElement>): void => {

@@ -1,4 +1,4 @@
-/** Places of several tasks made even. Pure. */
+/** Aligns the positions of several tasks. Pure. */
 import type { Point } from "../document/edits";
 import type { TaskPath } from "../document/types";
 import { t } from "../words/t";
@@ -6,8 +6,8 @@ import { t } from "../words/t";
 export type Alignment = "left" | "top" | "across" | "down";
 
 /**
- * Returns the reason why this number of tasks cannot be aligned, or undefined. Distributing moves the
- * tasks between the two outermost ones, so it needs at least three.
+ * Return the reason why this number of tasks cannot be aligned, or undefined. Distributing moves
+ * the tasks between the two outermost ones, so it needs at least three.
  */
 export function tooFew(count: number, how: Alignment): string | undefined {
   if (count < 2) return t("inspector.selectTwoTasksOrMore");
@@ -15,7 +15,7 @@ export function tooFew(count: number, how: Alignment): string | undefined {
   return distributes && count < 3 ? t("inspector.selectThreeTasksOrMore") : undefined;
 }
 
-/** Where tasks stand after an alignment: along a line, or at even distances. */
+/** Return the tasks' positions after an alignment: on a line, or at equal distances. */
 export function aligned(
   places: ReadonlyMap<TaskPath, Point>,
   how: Alignment,
@@ -34,7 +34,7 @@ export function aligned(
   return spread(all, how === "across" ? "x" : "y");
 }
 
-/** The outermost two stay; the others stand at even distances between them. */
+/** Place the tasks at equal distances between the two outermost ones, which stay. */
 function spread(all: readonly [TaskPath, Point][], axis: "x" | "y"): Map<TaskPath, Point> {
   const sorted = [...all].sort(([, a], [, b]) => a[axis] - b[axis]);
   const from = sorted.at(0)?.[1][axis] ?? 0;

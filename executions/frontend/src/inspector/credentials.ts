@@ -1,4 +1,4 @@
-/** The credentials of the workspace by name: for `secrets.…` and for what modules take. */
+/** The workspace's credentials, for `secrets.…` in templates and for modules. */
 import { useEffect } from "react";
 import { create } from "zustand";
 import { ask } from "../api/client";
@@ -10,16 +10,16 @@ interface Credentials {
   state: "unasked" | "asked" | "known" | "refused";
 }
 
-/** What is asked to make one. */
+/** The request for a new credential. */
 export interface NewCredentialOrder {
   name: string;
   type: string;
   fields: Readonly<Record<string, string>>;
-  /** Left out: those of its type. */
+  /** Omitted if the credential type provides the hosts. */
   hosts?: readonly string[];
 }
 
-/** Make a credential in the workspace; the answer tells no value. Raises Refused. */
+/** Create a credential in the workspace; the response contains no values. Raises Refused. */
 export async function makeCredential(order: NewCredentialOrder): Promise<void> {
   const { workspaceId } = useStudio.getState().page;
   const json = { ...order, ...(workspaceId === null ? {} : { workspaceId }) };
@@ -33,7 +33,7 @@ interface CredentialRow extends Secret {
 
 const useStore = create<Credentials>()(() => ({ secrets: [], state: "unasked" }));
 
-/** Names, types and fields; asked for once, when something first needs them. */
+/** Return names, types and fields; they are loaded when first needed. */
 export function useCredentials(): Credentials {
   const known = useStore();
   useEffect(() => {
@@ -42,7 +42,7 @@ export function useCredentials(): Credentials {
   return known;
 }
 
-/** Ask again: one may have been made in another tab. */
+/** Load the credentials again, for example after one was created. */
 export async function fetchCredentials(): Promise<void> {
   useStore.setState({ state: "asked" });
   const { workspaceId } = useStudio.getState().page;
@@ -51,7 +51,7 @@ export async function fetchCredentials(): Promise<void> {
     const ours = data.filter((one) => workspaceId === null || one.workspaceId === workspaceId);
     useStore.setState({ secrets: ours, state: "known" });
   } catch {
-    // Who may not see credentials writes their names by hand.
+    // A user without the right to see credentials types their names.
     useStore.setState({ secrets: [], state: "refused" });
   }
 }

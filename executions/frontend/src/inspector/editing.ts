@@ -1,4 +1,4 @@
-/** Ways to change the document from the inspector; typing in one field is one undo step. */
+/** Edits from the inspector; typing in one field is one undo step. */
 import { useMemo } from "react";
 import { changeTask } from "../document/edits";
 import { taskAt } from "../document/paths";
@@ -6,7 +6,7 @@ import type { Definition, Json, Task, TaskPath } from "../document/types";
 import { keyOf, type Pointer, withValue } from "../forms/pointer";
 import { useStudio } from "../store/studio";
 
-/** Put a value in one place of a task; undefined takes it out. */
+/** Set a value of a task; undefined removes it. */
 export function putInTask(path: TaskPath, pointer: Pointer, value: Json | undefined): void {
   const change = (task: Task): Task =>
     withValue(task as unknown as Json, pointer, value) as unknown as Task;
@@ -14,18 +14,18 @@ export function putInTask(path: TaskPath, pointer: Pointer, value: Json | undefi
   useStudio.getState().edit((document) => changeTask(document, path, change), merge);
 }
 
-/** Put a value in one place of the workflow itself; undefined takes it out. */
+/** Set a value of the workflow; undefined removes it. */
 export function putInWorkflow(pointer: Pointer, value: Json | undefined): void {
   const change = (document: Definition): Definition =>
     withValue(document as unknown as Json, pointer, value) as unknown as Definition;
   useStudio.getState().edit(change, `${keyOf(pointer)}@`);
 }
 
-/** The task at a path as it is now. */
+/** Return the present version of a task. */
 export const useTask = (path: TaskPath): Task | undefined =>
   useStudio((state) => taskAt(state.history.present, path));
 
-/** What was found wrong with a task (or, for null, the workflow), by the key of its pointer. */
+/** Return the problems of a task, or of the workflow for null, by the key of their pointer. */
 export function useProblemsOf(path: TaskPath | null): ReadonlyMap<string, readonly string[]> {
   const problems = useStudio((state) => state.problems);
   return useMemo(() => {
@@ -39,7 +39,7 @@ export function useProblemsOf(path: TaskPath | null): ReadonlyMap<string, readon
   }, [problems, path]);
 }
 
-/** How many of them stand at or below one of these keys. */
+/** Count the problems whose key matches. */
 export function countBelow(
   problems: ReadonlyMap<string, readonly string[]>,
   belongs: (key: string) => boolean,

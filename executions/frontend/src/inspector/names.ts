@@ -7,7 +7,7 @@ import { useResultsStore } from "../running/results";
 import { useStudio } from "../store/studio";
 import { useCredentials } from "./credentials";
 
-/** What templates of a module may name, worked out when it is first asked for. */
+/** Return a function that computes, when first called, the names for a module's templates. */
 export function useNames(path: TaskPath | null, module = 0, undo = false): () => readonly Name[] {
   const document = useStudio((state) => state.history.present);
   const types = useStudio((state) => state.types);
@@ -20,7 +20,7 @@ export function useNames(path: TaskPath | null, module = 0, undo = false): () =>
       payload: results?.payload,
       variables: results?.variables,
       executionId: results?.executionId,
-      // What a task is pinned at is what those after it get.
+      // A task's pinned output is what later tasks read.
       of: (task: TaskPath) => pinned(pins.get(task)) ?? results?.tasks[task],
     };
     return () => {

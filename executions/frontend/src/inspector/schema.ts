@@ -1,4 +1,4 @@
-/** The definition's own schema, for the forms of what is no module. */
+/** The JSON Schema of definitions, for forms of everything except module inputs. */
 import { useEffect } from "react";
 import { create } from "zustand";
 import { ask } from "../api/client";
@@ -11,7 +11,7 @@ const useStore = create<{ schema: JsonObject | null; failed: boolean }>()(() => 
 
 let asked = false;
 
-/** The schema; null until it is there. */
+/** Return the schema; null until it is loaded. */
 export function useWorkflowSchema(): JsonObject | null {
   const { schema } = useStore();
   useEffect(() => {
@@ -27,7 +27,7 @@ export function useWorkflowSchema(): JsonObject | null {
   return schema;
 }
 
-/** The part of a schema at some keys; an empty one where there is none. */
+/** Return the part of a schema at some keys; an empty object if there is none. */
 export function partOf(schema: JsonObject, ...keys: string[]): JsonObject {
   let part: Json = schema;
   for (const key of keys) part = (part as JsonObject)[key] ?? {};

@@ -15,7 +15,7 @@ const WORKFLOW_TABS = {
 } as const;
 const HEAD = ["name", "id"];
 
-/** Shows and focuses the field that somebody asked for, then forgets the wish. */
+/** Show and focus the field in `wantedField`, then clear it. */
 export function useFieldFocus(): RefObject<HTMLElement | null> {
   const root = useRef<HTMLElement>(null);
   const wanted = useStudio((state) => state.wantedField);
@@ -24,7 +24,7 @@ export function useFieldFocus(): RefObject<HTMLElement | null> {
     if (wanted === null) return;
     open("inspector");
     showTab(wanted, workflow);
-    // The tab is on the screen with the next frame.
+    // The tab is rendered in the next frame.
     const frame = requestAnimationFrame(() => {
       useStudio.getState().set({ wantedField: null });
       if (root.current) focus(root.current, wanted);
@@ -48,7 +48,7 @@ function showTab(pointer: Pointer, workflow: boolean): void {
   useView.setState({ task, ...(chained ? { module: second } : {}) });
 }
 
-/** The field at the pointer, or the nearest one around it. */
+/** Focus the field at the pointer, or the nearest field around it. */
 function focus(root: HTMLElement, pointer: Pointer): void {
   for (let length = pointer.length; length >= 0; length -= 1) {
     const key = CSS.escape(keyOf(pointer.slice(0, length)));

@@ -1,4 +1,4 @@
-/** How the inspector is looked at: kept while tasks are selected one after the other. */
+/** Display settings of the inspector, which stay when another task is selected. */
 import { create } from "zustand";
 
 export type TaskTab = "parameters" | "settings" | "undo" | "about";
@@ -10,9 +10,9 @@ interface InspectorView {
   workflow: WorkflowTab;
   data: DataTab;
   dataOpen: boolean;
-  /** In pixels. */
+  /** Width of the inspector, in pixels. */
   width: number;
-  /** The module of a chain that is shown, by its place. */
+  /** Index of the displayed module of a chain. */
   module: number;
 }
 
@@ -30,7 +30,7 @@ export const useView = create<InspectorView>()(() => ({
   module: 0,
 }));
 
-/** Make the inspector this wide, within its bounds, now and the next time. */
+/** Set the inspector's width within its limits, and store it in the browser. */
 export function setWidth(pixels: number): void {
   const width = Math.round(Math.min(MOST, Math.max(LEAST, pixels)));
   useView.setState({ width });

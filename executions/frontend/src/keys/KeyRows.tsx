@@ -8,7 +8,7 @@ interface Row {
   words: string;
 }
 
-/** The switch for keys of a single letter. */
+/** The checkbox that enables shortcuts of a single letter. */
 export function LettersSwitch({ example }: { example: string }) {
   const on = useLetters((state) => state.on);
   return (
@@ -23,7 +23,7 @@ export function LettersSwitch({ example }: { example: string }) {
   );
 }
 
-/** Keys and what they do. */
+/** Keyboard shortcuts with descriptions. */
 export function KeyRows({ rows }: { rows: readonly Row[] }) {
   const on = useLetters((state) => state.on);
   return (

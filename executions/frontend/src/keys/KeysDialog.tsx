@@ -12,7 +12,7 @@ const GROUPS = {
   Document: "keys.groupDocument",
 } as const satisfies Record<Binding["group"], Key>;
 
-/** Every key there is, and the switch for those of a single letter. */
+/** The list of all keyboard shortcuts, with the checkbox for single letters. */
 export function KeysDialog() {
   const close = (): void => useStudio.getState().set({ dialog: null });
   return (

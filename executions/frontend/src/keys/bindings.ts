@@ -1,4 +1,6 @@
-/** All keys of the editor, in one table: what the page listens to and what the list of keys says. */
+/**
+ * All keyboard shortcuts of the editor, for the page's key handler and for the list of shortcuts.
+ */
 
 import { askConnection } from "../canvas/asking";
 import { duplicate, removeSelected, selectAll, tidy, writeNote } from "../canvas/commands";
@@ -9,15 +11,15 @@ import { useStudio } from "../store/studio";
 import { t } from "../words/t";
 
 export interface Binding {
-  /** As written in the list, alternatives apart: `Ctrl+Z`, `t`. `Ctrl` is Command on a Mac. */
+  /** The keys as the list shows them, such as `Ctrl+Z` or `t`. On a Mac, `Ctrl` is Command. */
   keys: readonly string[];
   words: string;
   group: "Tasks" | "View" | "Document" | "Canvas";
-  /** Holds while one writes in a field, too. */
+  /** Whether the shortcut also works in text fields. */
   always?: boolean;
-  /** Only where the focus is on the canvas, or nowhere. */
+  /** Whether the shortcut only works if the focus is on the canvas, or nowhere. */
   onCanvas?: boolean;
-  /** Left out where the browser or the canvas itself minds the key. */
+  /** The action; omitted if the browser or the canvas handles the key. */
   run?: () => void;
 }
 
@@ -88,7 +90,7 @@ export const BINDINGS: readonly Binding[] = [
   { group: "View", keys: ["?"], words: t("keys.thisListOfKeys"), run: dialog("keys") },
 ];
 
-/** What was pressed, as the table writes it. */
+/** Return the pressed keys as the table writes them. */
 export function chordOf(
   event: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "shiftKey" | "altKey">,
 ): string {
@@ -101,6 +103,6 @@ export function chordOf(
     .join("+");
 }
 
-/** What a key does; undefined where it does nothing. */
+/** Return the shortcut of the pressed keys; undefined if there is none. */
 export const bindingOf = (chord: string): Binding | undefined =>
   BINDINGS.find((binding) => binding.run && binding.keys.includes(chord));

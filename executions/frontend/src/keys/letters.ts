@@ -1,4 +1,7 @@
-/** Whether single letters are keys; who dictates or has a tremor can switch them off (WCAG 2.1.4). */
+/**
+ * Whether single letters are shortcuts. People who dictate or have a tremor can disable them (WCAG
+ * 2.1.4).
+ */
 import { create } from "zustand";
 
 const KEPT_AS = "valkyr.singleLetterKeys";
@@ -10,7 +13,7 @@ export function switchLetters(on: boolean): void {
   try {
     localStorage.setItem(KEPT_AS, on ? "on" : "off");
   } catch {
-    // A browser that keeps nothing still obeys until the page is closed.
+    // Without storage, the setting lasts until the page is closed.
   }
 }
 

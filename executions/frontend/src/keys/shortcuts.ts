@@ -6,7 +6,7 @@ import { typing } from "./typing";
 
 export { typing };
 
-/** The keys of the whole page; fields, lists and menus mind their own first. */
+/** Handle the shortcuts of the whole page, after fields, lists and menus handled their own keys. */
 export function useShortcuts(): void {
   useEffect(() => {
     addEventListener("keydown", pressed);
@@ -30,7 +30,9 @@ function obey(event: KeyboardEvent, chord: string): void {
   binding.run();
 }
 
-/** Escape leaves a field, and where none is left deselects; drawers and lists mind it themselves. */
+/**
+ * On Escape, leave the field, or clear the selection. Drawers and lists handle Escape themselves.
+ */
 function leave(event: KeyboardEvent): void {
   const { target } = event;
   if (!(target instanceof HTMLElement)) return;

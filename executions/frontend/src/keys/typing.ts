@@ -1,4 +1,4 @@
-/** Inputs that take no text: keys pressed on them are not typing. */
+/** Input types without text, in which shortcuts work. */
 const NO_TEXT = new Set([
   "button",
   "checkbox",
@@ -10,7 +10,7 @@ const NO_TEXT = new Set([
   "reset",
 ]);
 
-/** Whether keys pressed here go into a text. */
+/** Whether keys pressed on this element are typed into a text. */
 export function isText(target: EventTarget | null): boolean {
   if (target instanceof HTMLInputElement) return !NO_TEXT.has(target.type);
   return (
@@ -19,5 +19,5 @@ export function isText(target: EventTarget | null): boolean {
   );
 }
 
-/** Whether the keys go into a field. */
+/** Whether the key is typed into a text field. */
 export const typing = (event: KeyboardEvent): boolean => isText(event.target);

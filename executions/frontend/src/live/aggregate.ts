@@ -1,4 +1,4 @@
-/** How far each task is, from the runs of its steps in all turns. Pure. */
+/** Computes each task's state from the runs of its steps in all iterations. Pure. */
 import { MAIN, modulesOf } from "../document/modules";
 import { everyTask } from "../document/paths";
 import type { Definition, TaskPath } from "../document/types";
@@ -7,7 +7,9 @@ import type { TaskLive } from "./live";
 import { markOfStep } from "./states";
 import { counted, noteTurns, type Turns } from "./turns";
 
-/** What of a task's runs is shown: what needs a look, then what moves, then what was reached. */
+/**
+ * A task has the state of its run with the highest rank: problems, then live runs, then the rest.
+ */
 const RANK: Readonly<Record<string, number>> = {
   DLQ: 8,
   FAILED: 7,
@@ -20,11 +22,11 @@ const RANK: Readonly<Record<string, number>> = {
   SKIPPED: 0,
 };
 
-/** What of a document the states depend on. */
+/** The parts of a document that the states depend on. */
 interface Shape {
-  /** By task: its chain's module ids. */
+  /** The module ids of each task's chain. */
   chains: ReadonlyMap<TaskPath, readonly string[]>;
-  /** Tasks whose failure an edge takes care of. */
+  /** Tasks with an `error` edge, which handles their failure. */
   handled: ReadonlySet<TaskPath>;
 }
 
@@ -37,7 +39,7 @@ interface Found {
   steps: Map<string, string>;
 }
 
-/** The tasks' states; those that did not change are the very objects of `before`. */
+/** Return the tasks' states; unchanged states are the same objects as in `before`. */
 export function tasksOf(
   runs: Iterable<RunRow>,
   document: Definition,
@@ -85,14 +87,14 @@ function shapeOf(document: Definition): Shape {
   return { chains, handled };
 }
 
-/** `refine[2].draft.main` is the module `main` of the task `refine.draft`. */
+/** For example, `refine[2].draft.main` is the module `main` of the task `refine.draft`. */
 function placeOf(run: RunRow): [path: TaskPath, module: string] {
   const plain = plainPath(run.stepPath);
   const dot = plain.lastIndexOf(".");
   return dot < 0 ? [plain, MAIN] : [plain.slice(0, dot), plain.slice(dot + 1)];
 }
 
-/** Whether a step ends its task; one that the document does not know stands for the whole task. */
+/** Whether this is a task's last step; an unknown module counts as the whole task. */
 function isLast(shape: Shape, path: TaskPath, module: string): boolean {
   const chain = shape.chains.get(path) ?? [];
   return chain.at(-1) === module || !chain.includes(module);
@@ -105,7 +107,7 @@ function note(
   run: RunRow,
   last: boolean,
 ): void {
-  // A chain is done when its last step is; until then a step that is done says "running".
+  // A successful step counts as RUNNING if it is not the last of its chain.
   const between = run.state === "SUCCESS" && !last;
   const rank = between ? 0.5 : rankOf(run.state);
   const state = between ? "RUNNING" : run.state;
@@ -120,7 +122,7 @@ function note(
   found.set(path, newer ? { run, rank, state, ...more } : { ...old, ...more });
 }
 
-/** Of a task that is undone in several turns, what needs a look the most. */
+/** If a task is undone in several iterations, keep the state with the highest rank. */
 function noteUndo(undos: Map<TaskPath, string>, run: RunRow): void {
   const path = taskOf(run.stepPath);
   if (rankOf(run.state) >= rankOf(undos.get(path) ?? "")) undos.set(path, run.state);

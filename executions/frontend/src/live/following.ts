@@ -1,14 +1,14 @@
-/** What an execution's stream tells, taken together before it is handed on. */
+/** Follows an execution's stream, and delivers its frames in batches. */
 import { applied, type Frame, type FrameKind, type Known, NOTHING_KNOWN } from "./frames";
 import type { Connection } from "./live";
 import { Stream } from "./stream";
 
-/** Frames are taken together this often, in milliseconds; less often where drawing takes long. */
+/** Time between batches, in milliseconds; longer if drawing takes long. */
 const BATCH = 100;
 const SHARE = 4;
 
 export interface Follower {
-  /** What is known now and was known before; `ended` with the execution's last frame. */
+  /** Called with the state before and after a batch; `ended` if the batch has the last frame. */
   took(known: Known, before: Known, ended: boolean): void;
   told(connection: Connection): void;
 }
@@ -51,7 +51,7 @@ export class Following {
     this.frames = [];
     this.timer = undefined;
     this.follower.took(this.known, before, ended);
-    // What was told is drawn by then.
+    // Runs after the changes were drawn, so the measured time includes drawing.
     setTimeout(() => {
       this.wait = Math.max(BATCH, SHARE * (performance.now() - begun));
     }, 0);

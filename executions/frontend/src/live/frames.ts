@@ -1,11 +1,11 @@
-/** What the stream of an execution tells: the newest state of it and of each of its runs. Pure. */
+/** Frames of an execution's stream: the newest state of the execution and of each run. Pure. */
 
 import type { TaskPath } from "../document/types";
 
-/** A run as the stream has it; times are RFC 3339. */
+/** A run as the stream sends it; times are in RFC 3339. */
 export interface RunRow {
   id: string;
-  /** With turns: `refine[2].draft.main`. */
+  /** The step's path with iterations, such as `refine[2].draft.main`. */
   stepPath: string;
   module: string;
   attempt: number;
@@ -19,16 +19,16 @@ export interface RunRow {
   startedAt: string | null;
   finishedAt: string | null;
   retryAfter: string | null;
-  /** How long its module worked, over all of its turns at work. */
+  /** Total time that its module executed, in milliseconds. */
   durationMs: number | null;
   outcome: string | null;
-  /** The error's first words. */
+  /** The beginning of the error message. */
   error: string | null;
   errorType: string;
   recoveries: number;
-  /** The run whose result it reused. */
+  /** The run whose result this run reused. */
   cachedFrom: string | null;
-  /** The execution that it started. */
+  /** The child execution that the run started. */
   childId: string | null;
 }
 
@@ -43,9 +43,9 @@ export interface ExecutionRow {
   deadlineAt: string | null;
   priority: number;
   errorMessage: string | null;
-  /** How far its undo steps are; "" where none is due. */
+  /** The progress of the undo steps; "" if there are none to run. */
   compensation: "" | "WAITING" | "RUNNING" | "DONE" | "FAILED";
-  /** The state it ends in once they have run. */
+  /** The final state, after the undo steps. */
   ending: string;
 }
 
@@ -53,7 +53,7 @@ export interface Frame {
   now?: string;
   execution?: ExecutionRow;
   runs?: readonly RunRow[];
-  /** Of a snapshot: whether there are more runs than it holds. */
+  /** In a snapshot: whether there are more runs than it contains. */
   more?: boolean;
 }
 
@@ -62,9 +62,9 @@ export type FrameKind = "snapshot" | "state" | "end";
 export interface Known {
   execution: ExecutionRow | null;
   runs: ReadonlyMap<string, RunRow>;
-  /** Whether there are more runs than the server tells. */
+  /** Whether there are more runs than the server sent. */
   more: boolean;
-  /** How many milliseconds the server's clock is ahead of ours. */
+  /** Milliseconds by which the server's clock is ahead of the browser's clock. */
   skew: number;
 }
 
@@ -75,7 +75,7 @@ export const NOTHING_KNOWN: Known = {
   skew: 0,
 };
 
-/** What is known after a frame; a snapshot takes the place of all runs. */
+/** Apply a frame; a snapshot replaces all runs. */
 export function applied(known: Known, kind: FrameKind, frame: Frame, ours: number): Known {
   const runs = new Map(kind === "snapshot" ? [] : known.runs);
   for (const run of frame.runs ?? []) runs.set(run.id, run);
@@ -87,7 +87,7 @@ export function applied(known: Known, kind: FrameKind, frame: Frame, ours: numbe
   };
 }
 
-/** The run that counts of each step: of the newest attempt, none that was rolled back. */
+/** Return the newest attempt of each step, without runs that were rolled back. */
 export function newestAttempts(runs: Iterable<RunRow>): Map<string, RunRow> {
   const newest = new Map<string, RunRow>();
   for (const run of runs) {
@@ -101,19 +101,22 @@ export function newestAttempts(runs: Iterable<RunRow>): Map<string, RunRow> {
 const isNewer = (one: RunRow, other: RunRow): boolean =>
   one.epoch === other.epoch ? one.attempt > other.attempt : one.epoch > other.epoch;
 
-/** How many attempts after a first one there were. */
+/** Count the attempts after the first ones. */
 export const retriesIn = (runs: Iterable<RunRow>): number =>
   [...runs].filter((run) => run.attempt > 1 && !run.superseded).length;
 
-/** A step's path without turns: `refine[2].draft.main` is `refine.draft.main`. */
+/** Remove the iterations from a step's path: `refine[2].draft.main` becomes `refine.draft.main`. */
 export const plainPath = (path: string): string => path.replace(/\[\d+\]/g, "");
 
 const UNDO = "undo:";
 
-/** Whether a step undoes a task: `refine[2].undo:draft.main`. */
+/** Whether a step is an undo step, such as `refine[2].undo:draft.main`. */
 export const isUndo = (step: string): boolean => step.includes(UNDO);
 
-/** The task of a step, or the one it undoes: `refine[2].draft.main` is of `refine.draft`. */
+/**
+ * Return the task of a step, or the task that the step undoes: `refine[2].draft.main` belongs to
+ * `refine.draft`.
+ */
 export function taskOf(step: string): TaskPath {
   const plain = plainPath(step).replace(UNDO, "");
   const dot = plain.lastIndexOf(".");

@@ -1,7 +1,4 @@
-/**
- * How far each task is: in the execution that is watched or, if none is, in the one whose results
- * are shown.
- */
+/** Each task's state in the watched execution, or else in the one whose results are displayed. */
 import { create } from "zustand";
 import { pathOf } from "../document/paths";
 import type { BodyPath, Edge, TaskPath } from "../document/types";
@@ -10,26 +7,26 @@ import type { Mark } from "./states";
 
 export type { Colour } from "./states";
 
-/** A task's state in a word, an icon and a colour; the same object as long as nothing changed. */
+/** A task's state with its name, icon and colour; the same object until it changes. */
 export interface TaskLive extends Mark {
-  /** As of a run: `SUCCESS`, `DLQ`, `RUNNING`, … */
+  /** The state of a run, such as `SUCCESS`, `DLQ` or `RUNNING`. */
   state: string;
-  /** Of a container: "12: 10 ok, 1 running, 1 failed". */
+  /** For a container, the counts of its iterations: "12: 10 ok, 1 running, 1 failed". */
   count?: string;
-  /** The error's first words. */
+  /** The beginning of the error message. */
   error?: string;
-  /** The outcomes it had in all turns, sorted: which edges were taken. */
+  /** The task's outcomes in all iterations, sorted; they determine which edges were taken. */
   outcomes: readonly string[];
   runId: string | null;
-  /** How many steps of it ran, in all turns. */
+  /** Number of the task's runs, in all iterations. */
   runs?: number;
-  /** Of a chain of several modules: the state of each, by the module's id. */
+  /** For a chain of several modules: the state of each module, by its id. */
   steps?: Readonly<Record<string, string>>;
-  /** The state of its undo step, where that was begun. */
+  /** The state of its undo step, if that step was planned. */
   undo?: string;
 }
 
-/** Whether the states come as they change. */
+/** The state of the connection to the stream. */
 export type Connection =
   | "connecting"
   | "live"
@@ -41,12 +38,12 @@ export type Connection =
 
 export interface LiveState {
   tasks: ReadonlyMap<TaskPath, TaskLive>;
-  /** The execution being watched; null where there is none. */
+  /** The id of the watched execution; null if there is none. */
   watched: string | null;
   execution: ExecutionRow | null;
   connection: Connection;
   retries: number;
-  /** How many milliseconds the server's clock is ahead of ours. */
+  /** Milliseconds by which the server's clock is ahead of the browser's clock. */
   skew: number;
 }
 
@@ -60,14 +57,14 @@ export const UNWATCHED: Omit<LiveState, "tasks"> = {
 
 export const useLiveStore = create<LiveState>()(() => ({ tasks: new Map(), ...UNWATCHED }));
 
-/** All tasks that have a state. */
+/** Return all tasks with a state. */
 export const useLive = (): ReadonlyMap<TaskPath, TaskLive> => useLiveStore((state) => state.tasks);
 
-/** One task's; renders again only when it changes. */
+/** Return the state of one task; the component renders again only if it changes. */
 export const useLiveOf = (path: TaskPath): TaskLive | undefined =>
   useLiveStore((state) => state.tasks.get(path));
 
-/** Whether the execution went along an edge. */
+/** Whether the execution took an edge. */
 export const wasTaken = (
   tasks: ReadonlyMap<TaskPath, TaskLive>,
   body: BodyPath,

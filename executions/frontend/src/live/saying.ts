@@ -1,4 +1,4 @@
-/** What of an execution is said to who hears the page: its start, failures, and its end. */
+/** Announces an execution's start, failures and end to screen readers. */
 import { taskAt } from "../document/paths";
 import type { TaskPath } from "../document/types";
 import { announce } from "../shared/announce";
@@ -16,7 +16,7 @@ const ENDS: Readonly<Record<string, string>> = {
 };
 
 const UNWANTED: ReadonlySet<string> = new Set(["FAILED", "TIMEOUT"]);
-/** Of so many tasks that went wrong the end tells. */
+/** Maximum number of failed tasks that the announcement of the end names. */
 const NAMED = 3;
 
 interface Moment {
@@ -24,12 +24,12 @@ interface Moment {
   execution: ExecutionRow | null;
 }
 
-/** Say what changed, in one sentence each; the newest wins where there are several. */
+/** Announce each change in a sentence; of several at once, only the newest is read. */
 export function sayChanges(before: Moment, after: Moment): void {
   for (const sentence of changes(before, after, nameOf)) announce(sentence);
 }
 
-/** Failures first, the execution's own state last. Pure. */
+/** Return the sentences: first failures, then the execution's state. Pure. */
 export function changes(
   before: Moment,
   after: Moment,
@@ -44,7 +44,7 @@ export function changes(
   const state = after.execution?.state ?? "";
   if (state === before.execution?.state) return said;
   if (state === "RUNNING") return [...said, t("live.theRunStarted")];
-  // The failures' own sentences are lost behind the end's, which therefore names them.
+  // The announcement of the end replaces those of failures, so it names the failed tasks.
   const because = UNWANTED.has(state) ? told(wrong.slice(0, NAMED)) : said;
   const end = ENDS[state];
   return end ? [[end, ...because.map((one) => `${one}.`)].join(" ")] : said;

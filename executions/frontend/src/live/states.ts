@@ -1,11 +1,11 @@
-/** States in words, icons and colours; a state is never told by its colour alone. */
+/** Names, icons and colours of states; colour is never the only sign of a state. */
 import { t } from "../words/t";
 
 export type Colour = "grey" | "blue" | "amber" | "green" | "red";
 
 export interface Mark {
   word: string;
-  /** A Material Symbol. */
+  /** The name of a Material Symbol. */
   icon: string;
   colour: Colour;
 }
@@ -24,7 +24,7 @@ const MARKS: Readonly<Record<string, readonly [word: string, icon: string, colou
   SKIPPED: [t("live.skipped"), "skip_next", "grey"],
 };
 
-/** What a run that sleeps waits for. */
+/** Names of a waiting run's state, by what it waits for. */
 const ASLEEP: Readonly<Record<string, string>> = {
   body: t("live.inItsBody"),
   timer: t("live.asleep"),
@@ -36,22 +36,22 @@ const ASLEEP: Readonly<Record<string, string>> = {
   quota: t("live.overQuota"),
 };
 
-/** Of what has no run yet. */
+/** The state of a task without runs. */
 export const NOT_BEGUN: Mark = { word: t("live.notBegun"), icon: "pending", colour: "grey" };
 
 export const WORKING: ReadonlySet<string> = new Set(["LEASED", "RUNNING"]);
 export const ALIVE: ReadonlySet<string> = new Set(["PENDING", "LEASED", "RUNNING", "WAITING"]);
 export const WRONG: ReadonlySet<string> = new Set(["FAILED", "DLQ", "TIMEOUT"]);
-/** States that an execution does not leave by itself. */
+/** States that an execution leaves only by a manual action. */
 export const FINAL: ReadonlySet<string> = new Set(["SUCCESS", "FAILED", "CANCELLED", "TIMEOUT"]);
 
-/** The mark of a state by its name. */
+/** Return the mark of a state. */
 export function markOf(state: string): Mark {
   const [word, icon, colour] = MARKS[state] ?? [state.toLowerCase(), "help", "grey"];
   return { word, icon, colour };
 }
 
-/** The mark of an execution, which says whether it is undone. */
+/** Return the mark of an execution, which also names its undo steps' progress. */
 export function markOfExecution(execution: {
   state: string;
   compensation?: string;
@@ -67,7 +67,7 @@ export function markOfExecution(execution: {
   return { word: t("live.undoing"), icon: "undo", colour: "amber" };
 }
 
-/** The mark of a task's undo step. */
+/** Return the mark of a task's undo step. */
 export function markOfUndo(state: string): Mark {
   if (state === "SUCCESS") return { word: t("live.undone"), icon: "undo", colour: "grey" };
   if (state === "SKIPPED")
@@ -76,7 +76,7 @@ export function markOfUndo(state: string): Mark {
   return { word: t("live.undoing"), icon: "undo", colour: "amber" };
 }
 
-/** The mark of a step: a retry says which, a sleeper what for. */
+/** Return the mark of a step; it names the number of a retry, or what a step waits for. */
 export function markOfStep(state: string, attempt: number, waitsFor: string | null): Mark {
   const usual = markOf(state);
   if (state === "WAITING") return { ...usual, word: ASLEEP[waitsFor ?? ""] ?? usual.word };

@@ -1,4 +1,6 @@
-/** The stream of states: opened, closed while nobody looks, opened again from where it was. */
+/**
+ * The stream of states. It is closed while the page is hidden, and continues at its last position.
+ */
 import { addressOf } from "../api/place";
 import type { Frame, FrameKind } from "./frames";
 import type { Connection } from "./live";
@@ -13,10 +15,10 @@ export interface Listener {
 }
 
 /**
- * Follows one execution until `stop` is called or it ends.
+ * Follows one execution until `stop` is called or the execution ends.
  *
- * One that `resumes` asks again when the page comes back into sight, also after the end: a dead step
- * may have been requeued meanwhile, or somebody signed in again.
+ * If it `resumes`, it connects again when the page becomes visible, even after the end: a dead
+ * letter may have been requeued meanwhile, or the user may have signed in again.
  */
 export class Stream {
   private source: EventSource | null = null;
@@ -34,7 +36,8 @@ export class Stream {
   ) {
     const signal = this.leaving.signal;
     document.addEventListener("visibilitychange", () => this.seen(), { signal });
-    // A page that is left keeps no stream; one that comes back from the browser's cache needs one.
+    // A page in the browser's back-forward cache closes its stream, and opens it when it is
+    // restored.
     addEventListener("pagehide", () => this.close(), { signal });
     addEventListener("pageshow", (event) => event.persisted && this.wake(), { signal });
     addEventListener("online", () => this.wake(), { signal });
@@ -78,7 +81,7 @@ export class Stream {
     if (source.readyState === EventSource.CLOSED) void this.again();
   }
 
-  /** The browser gives up for good on any answer but 200: ask what is wrong, and open it again. */
+  /** The browser stops for good after any status except 200. Find the cause, then connect again. */
   private async again(): Promise<void> {
     this.close();
     const status = await statusOf(this.execution);
@@ -120,7 +123,7 @@ export class Stream {
 const ofExecution = (execution: string, below = ""): string =>
   addressOf(`v1/WorkflowExecution/${execution}${below}`);
 
-/** How the server answers when asked for the execution; 0 where it cannot be reached. */
+/** Return the status for a request for the execution; 0 if the server cannot be reached. */
 async function statusOf(execution: string): Promise<number> {
   try {
     return (await fetch(ofExecution(execution), { method: "HEAD", cache: "no-store" })).status;

@@ -1,11 +1,11 @@
-/** Counts of a container's turns, by how far each is. Pure. */
+/** Counts a container's iterations by state. Pure. */
 
 import { t } from "../words/t";
 import type { Key } from "../words/types";
 import type { RunRow } from "./frames";
 import { ALIVE, WORKING } from "./states";
 
-/** From least to most in need of a look: a turn is as the worst step in it. */
+/** In ascending severity: an iteration has the most severe kind of its steps. */
 const KINDS = ["ok", "cancelled", "waiting", "running", "failed", "dead"] as const;
 const TOLD = {
   ok: "live.countOk",
@@ -17,10 +17,10 @@ const TOLD = {
 } as const satisfies Record<Kind, Key>;
 type Kind = (typeof KINDS)[number];
 
-/** By container: by turn, the worst kind of a step in it. */
+/** For each container and iteration, the index of the most severe kind of its steps. */
 export type Turns = Map<string, Map<string, number>>;
 
-/** Count a step in every turn it stands in: `a[1].b[2].c.main` is in one of `a` and one of `a.b`. */
+/** Count a step in every iteration around it: `a[1].b[2].c.main` in one of `a` and one of `a.b`. */
 export function noteTurns(turns: Turns, run: RunRow, handled: boolean): void {
   for (const found of run.stepPath.matchAll(/\[\d+\]/g)) {
     const before = run.stepPath.slice(0, found.index);
@@ -40,7 +40,7 @@ function kindOf(run: RunRow, handled: boolean): Kind {
   return run.state === "CANCELLED" ? "cancelled" : "ok";
 }
 
-/** "12: 10 ok, 1 running, 1 failed". */
+/** Format the counts: "12: 10 ok, 1 running, 1 failed". */
 export function counted(inside: ReadonlyMap<string, number>): string {
   const kinds = [...inside.values()].map((index) => KINDS[index]);
   const parts = Object.entries(TOLD)

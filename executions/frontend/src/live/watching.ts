@@ -1,4 +1,4 @@
-/** Watches one execution: its stream into the store, its results whenever a task ends. */
+/** Watches one execution: stores its states, and loads its results when tasks end. */
 import { loadResults } from "../running/results";
 import { useStudio } from "../store/studio";
 import { tasksOf } from "./aggregate";
@@ -8,19 +8,19 @@ import { type TaskLive, UNWATCHED, useLiveStore } from "./live";
 import { sayChanges } from "./saying";
 import { ALIVE } from "./states";
 
-/** Results are fetched at most this often while tasks end. */
+/** Minimum time between requests for results while tasks end, in milliseconds. */
 const RESULTS = 800;
 
 let watching: Watching | null = null;
 
-/** Watch this execution, in place of another; of one just started everything is said. */
+/** Watch this execution instead of another; if it was just `started`, announce every change. */
 export function watch(execution: string, { started = false } = {}): void {
   unwatch();
   useLiveStore.setState({ tasks: new Map(), ...UNWATCHED, watched: execution });
   watching = new Watching(execution, started);
 }
 
-/** Watch nothing; what is painted stays until other results come. */
+/** Stop watching; the displayed states stay until other results are loaded. */
 export function unwatch(): void {
   watching?.stop();
   watching = null;

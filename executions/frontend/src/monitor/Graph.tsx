@@ -20,14 +20,14 @@ import { chooseTask } from "./selecting";
 import { useMonitor, usePages, useRun } from "./store";
 
 const FIRST_VIEW = { padding: 0.06, maxZoom: 1 };
-/** How high the graph is at least and at most, in pixels; people may pull it larger. */
+/** Limits of the graph's height, in pixels; users can resize it. */
 const HEIGHT = { least: 180, most: 380, mostNarrow: 480, air: 56 };
 const STEP = 60;
 
-/** Later views are as the first one, so that it does not depend on which comes last. */
+/** Use the first view's padding, so that later views look the same. */
 const fitGraph = (): void => fitWithin(FIRST_VIEW.padding);
 
-/** The graph of the version that runs, coloured by state. */
+/** The graph of the execution's version, coloured by state. */
 export function Graph() {
   return (
     <section className="vk-panel" aria-label={t("monitor.graph")}>
@@ -89,14 +89,15 @@ function Shown() {
           disableKeyboardA11y
           deleteKeyCode={null}
           selectionKeyCode={null}
-          // As everywhere on the page the wheel scrolls it, unless Ctrl is held; pinching is that too.
+          // The wheel scrolls the page, as elsewhere; with Ctrl, or by pinching, it zooms the
+          // graph.
           zoomOnScroll={false}
           preventScrolling={false}
           zoomOnDoubleClick={false}
           fitViewOptions={FIRST_VIEW}
           minZoom={0.02}
           maxZoom={2.5}
-          // Moves without an event are the page's own.
+          // The event is null if a script moved the graph.
           onMoveStart={(event) => {
             seen.moved ||= event !== null;
           }}
@@ -106,8 +107,10 @@ function Shown() {
   );
 }
 
-/** The task that is selected, by itself or by one of its runs, is so in the graph; it is brought
- * into view unless it was selected there. */
+/**
+ * Select the task of the selected run, or the selected task, in the graph; bring it into view,
+ * unless it was selected in the graph.
+ */
 function useChosenTask(): void {
   const run = useRun();
   const task = useMonitor((state) => state.task);
@@ -119,10 +122,10 @@ function useChosenTask(): void {
   }, [path]);
 }
 
-/** Bring a task into view; gives what lets it be. */
+/** Bring a task into view; return a function that cancels this. */
 function show(path: TaskPath): () => void {
   openAround(path);
-  // Once the graph is there, and the containers around it are open.
+  // Two frames later, when the graph is drawn and the containers around the task are expanded.
   let frame = requestAnimationFrame(() => {
     frame = requestAnimationFrame(() => {
       seen.moved = true;
@@ -132,8 +135,10 @@ function show(path: TaskPath): () => void {
   return () => cancelAnimationFrame(frame);
 }
 
-/** Makes the box as high as the graph needs at its width; true once it is. All of the graph is seen
- * until somebody moves it. */
+/**
+ * Set the height that the graph needs at its width; return true when it is set. The whole graph
+ * stays visible until the user moves it.
+ */
 function useSize(box: { current: HTMLDivElement | null }, nodes: readonly CanvasNode[]): boolean {
   const [sized, setSized] = useState(false);
   // biome-ignore lint/correctness/useExhaustiveDependencies: later sizes are people's own
@@ -163,16 +168,16 @@ function heightOf({ w, h }: Size, width: number): number {
   return Math.round(Math.min(most, Math.max(HEIGHT.least, h * scale + HEIGHT.air)));
 }
 
-/** Whether somebody chose what is seen of the graph. */
+/** Whether the user moved or zoomed the graph. */
 const seen = { moved: false };
 
-/** Show all of the graph, also when its box becomes another one. */
+/** Show the whole graph, also after its box changes size. */
 export function showAll(): void {
   seen.moved = false;
   fitGraph();
 }
 
-/** What moves the graph, and keeps it there. */
+/** Wrap a function that moves the graph, so that later resizes keep the view. */
 const moving =
   (move: () => void): (() => void) =>
   () => {
@@ -181,7 +186,7 @@ const moving =
   };
 const [enlarge, reduce] = [moving(zoomIn), moving(zoomOut)];
 
-/** The nodes, with those that the search found marked. */
+/** Return the nodes, with a class on those that the search found. */
 function useMarked(nodes: CanvasNode[]): CanvasNode[] {
   const marked = useMonitor((state) => state.marked);
   return useMemo(() => {
@@ -207,7 +212,7 @@ function pressed(event: KeyboardEvent): void {
   event.stopPropagation();
 }
 
-/** Typing marks what is found; Enter goes from one to the next. */
+/** The search field: typing marks the matching tasks, and Enter moves from one to the next. */
 function Search() {
   const document = useDocument();
   const [text, setText] = useState("");
@@ -251,7 +256,7 @@ function Search() {
   );
 }
 
-/** The tasks whose name, path or modules have a text. */
+/** Return the tasks whose name, path or modules contain a text. */
 function matching(document: Definition, text: string): TaskPath[] {
   const wanted = text.trim().toLowerCase();
   if (wanted === "") return [];

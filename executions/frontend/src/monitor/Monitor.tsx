@@ -21,7 +21,7 @@ import { Top } from "./Top";
 import { Timeline } from "./timeline/Timeline";
 import { watchExecution } from "./watching";
 
-/** The live monitor of one execution: its graph, its timeline and what each run did. */
+/** The live monitor of one execution: its graph, its timeline, and the details of each run. */
 export function Monitor() {
   const { execution, workflow } = usePages();
   const [loading, setLoading] = useState<"loading" | "ready" | Error>("loading");
@@ -44,10 +44,10 @@ export function Monitor() {
   );
 }
 
-/** The graph of the version that runs, as a document that nobody edits. */
+/** Load the graph of the execution's version as a read-only document. */
 async function load(execution: string, workflow: string): Promise<void> {
   const { data: graph } = await ask<GraphShape>(`v1/WorkflowExecution/${execution}/graph`);
-  // Without them the graph has no symbols, and that is all.
+  // The module types only provide the icons, so ignore errors.
   const types = await listModuleTypes(modulesIn(graph)).catch((): ModuleType[] => []);
   const byName = new Map(types.map((type) => [type.type, type]));
   const document = overview(documentOf(graph, workflow), byName, isNarrow());
@@ -76,7 +76,7 @@ function Parts() {
   );
 }
 
-/** The page's root says how far it is, for whoever looks at it from outside. */
+/** Store the connection's state in attributes of the root element, for style sheets and tests. */
 function useTold(): void {
   const ready = useLiveStore((state) => state.execution !== null);
   const connection = useLiveStore((state) => state.connection);

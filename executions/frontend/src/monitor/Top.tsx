@@ -1,4 +1,4 @@
-/** The bar at the top, which the server draws: its states, times and counts are filled in here. */
+/** Fills in the states, times and counts in the top bar that the server rendered. */
 import { type ReactNode, useEffect, useRef } from "react";
 import { createPortal } from "react-dom";
 import { type Connection, useLiveStore } from "../live/live";
@@ -21,7 +21,7 @@ const CONNECTIONS: Readonly<Record<Connection, Mark>> = {
   finished: { word: t("monitor.finished"), icon: "flag", colour: "grey" },
 };
 
-/** Something in a place of the server's page. */
+/** Renders its children inside an element of the server's page. */
 function In({ place, children }: { place: string; children: ReactNode }) {
   const element = document.querySelector(place);
   return element && createPortal(children, element);
@@ -65,7 +65,7 @@ export function Top() {
   );
 }
 
-/** The server draws its part of the page anew once the state is another one. */
+/** Load the server's part of the page again when the state changes. */
 function useRenewed(state: string | undefined): void {
   const before = useRef(usePages().state);
   useEffect(() => {
@@ -116,7 +116,7 @@ function Times() {
   );
 }
 
-/** What is dead in a test run has no dead letter. */
+/** The link to the dead letters; test runs have none. */
 function Dead() {
   const { test, deadLetters, execution } = usePages();
   const dead = useMonitor(

@@ -1,7 +1,7 @@
 /**
- * What the server draws of the page besides the live part: the buttons of what can be done now, for
- * it knows what is allowed, and the facts below. They are fetched again when the execution's state
- * changes.
+ * The parts of the page that the server renders besides the live part: the action buttons, because
+ * the server knows which actions are allowed, and the facts. They are loaded again when the
+ * execution's state changes.
  */
 import { dialogIsOpen } from "./keys";
 
@@ -11,15 +11,15 @@ declare global {
   }
 }
 
-/** The buttons in Unfold's header or above Django's own page, and the facts. */
+/** The buttons in Unfold's header or above the page of Django's own admin, and the facts. */
 const BUTTONS = "#header-inner ul, .object-tools";
 const FACTS = "#vk-facts";
-/** How long to wait for people to leave what is to be renewed, in milliseconds. */
+/** Time until the next try while the user uses these parts, in milliseconds. */
 const AGAIN = 300;
 
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** Fetch them again, once neither a menu nor a dialog of theirs is open. */
+/** Load these parts again, but wait while one of their menus or dialogs is open. */
 export async function renewServed(): Promise<void> {
   clearTimeout(timer);
   if (inUse()) return later();
@@ -29,7 +29,7 @@ export async function renewServed(): Promise<void> {
   if (inUse()) return later();
   renew(fresh, BUTTONS);
   renew(fresh, FACTS);
-  // Once the admin's own scripts have put the menu's entries where they are shown.
+  // In the next frame, after the admin's scripts moved the menu's entries to their place.
   requestAnimationFrame(() => window.htmx?.process(document.body));
 }
 
@@ -37,14 +37,13 @@ function later(): void {
   timer = setTimeout(renewServed, AGAIN);
 }
 
-/** Whether somebody is in a menu, a dialog or the facts, or waits for a dialog. */
+/** Whether the user is in a menu, a dialog or the facts, or waits for a dialog. */
 const inUse = (): boolean =>
   dialogIsOpen() ||
   document.querySelector(".htmx-request, #header-inner [aria-expanded=true]") !== null ||
   document.querySelector(FACTS)?.contains(document.activeElement) === true;
 
-/** Replace what is in a place; the keyboard stays on the same link or button, and what was opened
- * stays open. */
+/** Replace an element's content; the focus and open `details` are preserved. */
 function renew(fresh: Document, place: string): void {
   const [old, young] = [document.querySelector(place), fresh.querySelector(place)];
   if (!old || !young) return;
@@ -61,5 +60,5 @@ function renew(fresh: Document, place: string): void {
 }
 
 const nameOf = (one: Element): string => one.querySelector("summary")?.textContent ?? "";
-/** What tells a link or a button from the others. */
+/** Return the address or text that identifies a link or button. */
 const aimOf = (one: Element): string => one.getAttribute("href") ?? one.textContent;

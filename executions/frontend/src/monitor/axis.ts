@@ -1,8 +1,8 @@
-/** The time axis: what part of it is seen, and where its ticks stand. Pure. */
+/** The time axis: its visible range and its ticks. Pure. */
 import { decimalText } from "../words/formats";
 import { t } from "../words/t";
 
-/** A part of the time, in milliseconds since 1970. */
+/** A time range, in milliseconds since 1970. */
 export interface Span {
   from: number;
   to: number;
@@ -39,7 +39,7 @@ const STEPS = [
 ];
 const LEAST_SPAN = 5;
 
-/** The ticks of a view, about one each 90 pixels, told from `start` on. */
+/** Return the ticks of a range, about one per 90 pixels, labelled with the time since `start`. */
 export function ticks(view: Span, start: number, width: number): { at: number; label: string }[] {
   const wanted = Math.max(2, width / 90);
   const span = view.to - view.from;
@@ -52,7 +52,7 @@ export function ticks(view: Span, start: number, width: number): { at: number; l
   return found;
 }
 
-/** "+1.5 s", "+2:05", "+1 h 02 min": from the execution's start. */
+/** Format the time since the execution's start: "+1.5 s", "+2:05", "+1 h 02 min". */
 export function offsetText(offset: number, step = 1): string {
   const sign = offset < 0 ? "−" : "+";
   const ms = Math.abs(offset);
@@ -76,20 +76,20 @@ export function offsetText(offset: number, step = 1): string {
 const fraction = (ms: number, step: number): string =>
   decimalText(ms / 1000, step < 10 ? 3 : step < 100 ? 2 : 1);
 
-/** The view zoomed by a factor around a point of it (0 is its left end, 1 its right one). */
+/** Zoom a range by a factor around a point of it; 0 is its left end, 1 its right end. */
 export function zoomed(view: Span, factor: number, point = 0.5): Span {
   const span = Math.max(LEAST_SPAN, (view.to - view.from) / factor);
   const anchor = view.from + (view.to - view.from) * point;
   return { from: anchor - span * point, to: anchor + span * (1 - point) };
 }
 
-/** The view moved by a share of itself. */
+/** Move a range by a share of its length. */
 export function moved(view: Span, share: number): Span {
   const by = (view.to - view.from) * share;
   return { from: view.from + by, to: view.to + by };
 }
 
-/** All of it, with a little air at the right end. */
+/** Return the whole range, with some free space at the right end. */
 export const whole = (start: number, end: number): Span => ({
   from: start,
   to: Math.max(end, start + LEAST_SPAN) + Math.max(1, (end - start) * 0.02),

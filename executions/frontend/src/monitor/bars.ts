@@ -1,4 +1,4 @@
-/** The parts of a run's bar on the time axis. A run that is not over reaches to now. Pure. */
+/** The parts of a run's bar on the time axis. An unfinished run extends to the present. Pure. */
 import { ALIVE } from "../live/states";
 import type { Run } from "./runs";
 
@@ -8,7 +8,7 @@ export interface Part {
   to: number;
 }
 
-/** The parts, in the order of time. */
+/** Return the parts in order of time. */
 export function partsOf(run: Run, now: number): Part[] {
   const end = run.finishedAt ?? now;
   const parts: Part[] = [];
@@ -23,8 +23,10 @@ export function partsOf(run: Run, now: number): Part[] {
   return parts;
 }
 
-/** A container waits for its body until its end. Others that woke worked at the end, for as long as
- * their duration says. */
+/**
+ * Return the end of the wait. A container waits for its body until its own end. Other runs worked
+ * after their wait, for the length of their duration.
+ */
 function sleptUntil(run: Run, started: number, end: number): number {
   if (run.state === "WAITING" || run.waitsFor === "body") return end;
   const worked = run.finishedAt !== null ? (run.durationMs ?? 0) : 0;
@@ -35,7 +37,7 @@ function add(parts: Part[], kind: Part["kind"], from: number, to: number, even =
   if (to > from || (even && parts.length === 0)) parts.push({ kind, from, to });
 }
 
-/** How long a run has worked or works; a container, with its body. */
+/** Return how long a run has worked, in milliseconds; for a container, this includes its body. */
 export function lengthOf(run: Run, now: number): number | null {
   if (run.state === "SKIPPED" || run.startedAt === null) return null;
   const waits = run.state === "WAITING" || run.waitsFor === "body";

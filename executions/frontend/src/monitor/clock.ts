@@ -1,6 +1,9 @@
 import { useEffect, useState } from "react";
 
-/** Renders anew every so many milliseconds while the page is seen; 0 is never. Counts the times. */
+/**
+ * Render again every `period` milliseconds while the page is visible, or never if `period` is 0;
+ * return the number of times.
+ */
 export function useTick(period: number): number {
   const [tick, setTick] = useState(0);
   useEffect(() => {

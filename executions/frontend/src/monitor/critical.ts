@@ -1,8 +1,10 @@
 /**
- * The critical path: the chain of runs that decided when the execution ended, or will end. Pure.
+ * The critical path: the chain of runs that determined when the execution ended, or now determines
+ * when it will end. Pure.
  *
- * From the run that ended last, back to the last of those it had to wait for, and so on (Kelley and
- * Walker, 1959, on what happened rather than on estimates). Of a container, what is inside decides.
+ * It leads from the run that ended last to the last run that it had to wait for, and so on. The
+ * method is that of Kelley and Walker (1959), with actual instead of estimated times. For a
+ * container, the runs inside determine the path.
  */
 import { groupedBy } from "../document/grouping";
 import { modulesOf } from "../document/modules";
@@ -11,14 +13,14 @@ import type { Body, Definition, TaskPath } from "../document/types";
 import { plainPath, taskOf } from "../live/frames";
 import type { Run } from "./runs";
 
-/** What leads to a task, and the paths of its steps; without turns. */
+/** The predecessors of a task, and the paths of its steps, without iterations. */
 interface Way {
   steps: readonly string[];
   sources: readonly TaskPath[];
 }
 export type Ways = ReadonlyMap<TaskPath, Way>;
 
-/** The ways through a document, found once for it. */
+/** Return the steps and predecessors of all tasks; computed once for each document. */
 export function waysOf(document: Definition): Ways {
   const sources = new Map<TaskPath, TaskPath[]>();
   const lead = (body: Body, at: readonly string[]): void => {
@@ -37,7 +39,7 @@ export function waysOf(document: Definition): Ways {
   );
 }
 
-/** The ids of the runs on the critical path; a live run ends now. */
+/** Return the ids of the runs on the critical path; unfinished runs count as ending now. */
 export function criticalPath(ways: Ways, runs: readonly Run[], now: number): Set<string> {
   const counting = runs.filter((run) => !run.superseded && run.state !== "SKIPPED");
   const happened = new Happened(ways, counting, now);
@@ -49,7 +51,7 @@ export function criticalPath(ways: Ways, runs: readonly Run[], now: number): Set
 class Happened {
   private readonly byPath: Map<string, Run[]>;
   private readonly byPlace: Map<string, Run[]>;
-  /** What ran in any turn of a container, by how the paths begin (`a[1].b[`), by when it ended. */
+  /** Runs in any iteration of a container, by end, under the start of their paths (`a[1].b[`). */
   private readonly byStem: Map<string, Run[]>;
 
   constructor(
@@ -72,7 +74,7 @@ class Happened {
     return this.byPath.get(path) ?? [];
   }
 
-  /** Of those that end at once, such as now, the one that began last is where it has come to. */
+  /** Return the run that ended last; among equals, such as live runs, the one queued last. */
   latest(runs: readonly Run[]): Run | null {
     const later = (run: Run, best: Run): number =>
       this.end(run) - this.end(best) || run.queuedAt - best.queuedAt;
@@ -86,7 +88,10 @@ class Happened {
     return this.latest(this.byPlace.get(place) ?? []);
   }
 
-  /** The last that ended by a time; looked for by halves: a map may have thousands of items. */
+  /**
+   * Return the last run that ended by a time; a binary search, as a map may have thousands of
+   * items.
+   */
   inside(stem: string, until = Number.POSITIVE_INFINITY): Run | null {
     const runs = this.byStem.get(stem) ?? [];
     let [low, high] = [0, runs.length];
@@ -109,7 +114,7 @@ const stemOf = (place: string): string => place.slice(0, place.lastIndexOf("[") 
 function follow(happened: Happened, from: Run | null, path: Set<string>): void {
   for (let run = from; run && !path.has(run.id); run = before(happened, run)) {
     path.add(run.id);
-    // Into the body of a container, whose last turn decided when it ended.
+    // Follow the runs in a container's body, of which the last determined the container's end.
     const inner = happened.inside(`${run.stepPath.slice(0, run.stepPath.lastIndexOf("."))}[`);
     if (inner && !path.has(inner.id)) follow(happened, inner, path);
   }
@@ -128,7 +133,7 @@ function before(happened: Happened, run: Run): Run | null {
   if (previous !== undefined) return happened.latest(stepsIn(happened, place, [previous]));
   const sources = way.sources.flatMap((source) => happened.ways.get(source)?.steps ?? []);
   if (sources.length > 0) return happened.latest(stepsIn(happened, place, sources));
-  // The first step of a turn: a turn before it made room, or it began with its container.
+  // The first step of an iteration waited for an earlier iteration, or started with its container.
   return place ? happened.inside(stemOf(place), run.queuedAt) : null;
 }
 

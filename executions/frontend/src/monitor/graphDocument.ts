@@ -1,4 +1,4 @@
-/** The graph that the API tells of an execution's version, as a document that can be drawn. Pure. */
+/** Converts the API's graph of an execution's version to a document that can be drawn. Pure. */
 import type { GraphNode, GraphShape } from "../api/shapes";
 import { groupedBy } from "../document/grouping";
 import { MAIN } from "../document/modules";
@@ -26,7 +26,7 @@ export function documentOf({ nodes, edges }: GraphShape, name: string): Definiti
   return { schema: "valkyr/1", name, ...body("") };
 }
 
-/** The modules that the graph names, each once. */
+/** Return the different module types of the graph. */
 export function modulesIn({ nodes }: GraphShape): string[] {
   const named = nodes.flatMap(({ module, undo, steps }) => [
     module,

@@ -1,4 +1,4 @@
-/** What an execution that does not move yet says of itself. Pure. */
+/** A sentence about an execution that has not started a step. Pure. */
 import type { ExecutionRow } from "../live/frames";
 import { t } from "../words/t";
 import type { Run } from "./runs";
@@ -6,7 +6,7 @@ import { at, span } from "./times";
 
 const PATIENCE = 30_000;
 
-/** A sentence, or "" while there is something to be seen. */
+/** Return the sentence; "" as soon as a step started. */
 export function hintOf(execution: ExecutionRow | null, runs: readonly Run[], now: number): string {
   if (execution === null) return "";
   if (execution.state === "PENDING") {

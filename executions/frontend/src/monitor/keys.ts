@@ -1,4 +1,4 @@
-/** The keys of the page, in one table: what it listens to and what the list of keys says. */
+/** All keyboard shortcuts of the page, for its key handler and for the list of shortcuts. */
 import { useLetters } from "../keys/letters";
 import { typing } from "../keys/typing";
 import { announce } from "../shared/announce";
@@ -13,11 +13,11 @@ import { setMode, toggleFollowing, zoomTime } from "./timeline/viewing";
 export interface PageKey {
   keys: readonly string[];
   words: string;
-  /** Left out where a part of the page minds the key. */
+  /** The action; omitted if a part of the page handles the key. */
   act?: (key: string) => void;
 }
 
-/** Go to the next run that failed, or to the previous one. */
+/** Select the next or the previous failed run. */
 function goWrong(step: 1 | -1): void {
   const { runs, run } = useMonitor.getState();
   const found = wrongOf(runs);
@@ -72,7 +72,7 @@ export const KEYS: readonly PageKey[] = [
   },
 ];
 
-/** Listen; gives what ends it. Keys act only where nothing is typed and no dialog is open. */
+/** Listen for keys outside text fields and dialogs; return a function that stops this. */
 export function listenToKeys(): () => void {
   document.addEventListener("keydown", pressed);
   return () => document.removeEventListener("keydown", pressed);
@@ -88,7 +88,7 @@ function pressed(event: KeyboardEvent): void {
   found.act(event.key);
 }
 
-/** Whether a dialog is open: the page's own, or the admin's. */
+/** Whether a dialog of the monitor or of the admin is open. */
 export function dialogIsOpen(): boolean {
   if (document.querySelector("dialog[open]")) return true;
   const box = document.querySelector("#modal-content")?.parentElement;

@@ -1,29 +1,31 @@
-/** What the page was opened with: the execution, and the admin's pages about it. */
+/** Data of the page: the execution, and the addresses of related admin pages. */
 import { ANY } from "../running/links";
 
 export interface Pages {
   execution: string;
   workflow: string;
-  /** The state that the server drew the page in. */
+  /** The execution's state when the server rendered the page. */
   state: string;
-  /** Whether it is a test run: what is dead in one has no dead letter. */
+  /** Whether it is a test run, which has no dead letters. */
   test: boolean;
   signIn: string;
   executions: string;
   children: string;
   runs: string;
   runners: string;
-  /** Pages of one thing, by its id. */
+  /** Functions that return the address of a page for an id. */
   run: (id: string) => string;
   approval: (id: string) => string;
   executionPage: (id: string) => string;
   deadLetters: (id: string) => string;
-  /** Where a step is forked from, as it is and with changes in the studio; "" where nobody may. */
+  /**
+   * Addresses that fork from a step, without and with changes in the studio; "" without permission.
+   */
   fork: string;
   studio: string;
 }
 
-/** What the server wrote on the page's root element. */
+/** Read the attributes that the server wrote on the page's root element. */
 export function pagesOf(root: HTMLElement): Pages {
   const told = root.dataset;
   const page = (name: string) => (id: string) =>

@@ -1,10 +1,10 @@
-/** Small pieces, with the looks of the admin's pages. */
+/** Small components that look like those of the admin. */
 import type { ReactNode } from "react";
 import type { Mark } from "../live/states";
 import { Icon } from "../shared/Icon";
 import { ago, stamp } from "./times";
 
-/** A state's mark. */
+/** The name, icon and colour of a state. */
 export const StateMark = ({ mark: { word, icon, colour } }: { mark: Mark }) => (
   <span className={`vk-state vk-state-${colour}`}>
     <Icon name={icon} />
@@ -26,7 +26,7 @@ interface IconButtonProps {
   onClick: () => void;
 }
 
-/** A button with an icon whose name is told and shown on hover. */
+/** An icon button; its name is the accessible name and the tooltip. */
 export const IconButton = ({ icon, label, title, disabled, onClick }: IconButtonProps) => (
   <button
     type="button"
@@ -40,14 +40,14 @@ export const IconButton = ({ icon, label, title, disabled, onClick }: IconButton
   </button>
 );
 
-/** A moment: how long ago, with the whole time. */
+/** How long ago a time was, with the exact time as tooltip. */
 export const Moment = ({ time, now }: { time: number; now: number }) => (
   <time dateTime={new Date(time).toISOString()} title={stamp(time)}>
     {ago(time, now)}
   </time>
 );
 
-/** Facts as label and value; empty ones are left out. */
+/** A list of labels and values, without empty values. */
 export function Facts({ pairs }: { pairs: readonly (readonly [string, ReactNode])[] }) {
   const told = pairs.filter(([, value]) => value !== null && value !== undefined && value !== "");
   return (
@@ -62,7 +62,7 @@ export function Facts({ pairs }: { pairs: readonly (readonly [string, ReactNode]
   );
 }
 
-/** Something said in place of what is not there. */
+/** A short text in place of missing content. */
 export const Note = ({ children }: { children: ReactNode }) => (
   <p className="vm-note">{children}</p>
 );

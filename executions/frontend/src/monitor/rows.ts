@@ -1,5 +1,4 @@
-/** Which runs the timeline shows and in which order: attempts under their step, turns under theirs.
- * Pure. */
+/** The timeline's rows in order: attempts below their step, iterations below theirs. Pure. */
 import { ALIVE, WRONG } from "../live/states";
 import { lengthOf } from "./bars";
 import { byAttempt, byTime, type Run } from "./runs";
@@ -10,25 +9,25 @@ export type Filter = (typeof FILTERS)[number];
 export interface Row {
   run: Run;
   depth: number;
-  /** Its step, within its turn. */
+  /** The step's path within its iteration. */
   name: string;
-  /** How many runs stand below it. */
+  /** Number of runs in the container's iterations, which are listed below it. */
   inside: number;
-  /** The turn it stands in: `map[3]`. */
+  /** The innermost iteration around the row, such as `map[3]`. */
   turn?: string;
 }
 
 export interface Listing {
   now: number;
   rolledBack?: boolean;
-  /** Containers whose turns are hidden, by the path of their step. */
+  /** The step paths of collapsed containers. */
   folded?: ReadonlySet<string>;
 }
 
 const SLOWEST = 100;
 const NONE: ReadonlySet<string> = new Set();
 
-/** The rows of these runs. */
+/** Return the rows of these runs. */
 export function rowsOf(runs: readonly Run[], which: Filter, listing: Listing): Row[] {
   const { now, rolledBack = false, folded = NONE } = listing;
   const shown = runs.filter((run) => rolledBack || !run.superseded);
@@ -43,7 +42,7 @@ export function rowsOf(runs: readonly Run[], which: Filter, listing: Listing): R
 const flat = (runs: readonly Run[]): Row[] =>
   runs.map((run) => ({ run, depth: 0, name: run.stepPath, inside: 0 }));
 
-/** Containers last as long as what is in them, which is what one looks for. */
+/** Leave out containers: they take as long as their content, which users look for. */
 function slowest(runs: readonly Run[], now: number): Run[] {
   const timed = runs
     .filter((run) => run.waitsFor !== "body")
@@ -55,7 +54,7 @@ function slowest(runs: readonly Run[], now: number): Run[] {
     .map(([, run]) => run);
 }
 
-/** The steps by path, and the turns of the containers. */
+/** The runs of one body, by step path, and the iterations of its containers, by index. */
 interface Place {
   steps: Map<string, Run[]>;
   turns: Map<string, Map<number, Place>>;

@@ -1,4 +1,4 @@
-/** Runs with their times as numbers, and what is asked of all of them. Pure. */
+/** Runs with their times as numbers, and functions for lists of runs. Pure. */
 import { plainPath, type RunRow } from "../live/frames";
 import { type Mark, markOfStep, WRONG } from "../live/states";
 import { t } from "../words/t";
@@ -6,19 +6,19 @@ import { at, span } from "./times";
 
 type Times = "queuedAt" | "startedAt" | "finishedAt" | "retryAfter";
 
-/** A run; times are milliseconds since 1970. */
+/** A run whose times are milliseconds since 1970. */
 export interface Run extends Omit<RunRow, Times> {
   queuedAt: number;
   startedAt: number | null;
   finishedAt: number | null;
   retryAfter: number | null;
-  /** Its step's path without turns. */
+  /** The step's path without iterations. */
   plain: string;
 }
 
 const TIMED = new WeakMap<RunRow, Run>();
 
-/** The run of a row; the same object for the same row. */
+/** Convert a row of the stream; the same row always gives the same object. */
 export function timed(row: RunRow): Run {
   const known = TIMED.get(row);
   if (known) return known;
@@ -34,26 +34,25 @@ export function timed(row: RunRow): Run {
   return run;
 }
 
-/** In the order of time. */
 export const byTime = (one: Run, other: Run): number =>
   one.queuedAt - other.queuedAt || (one.id < other.id ? -1 : 1);
 
-/** Attempts of one step, in order. */
+/** Compare attempts of one step. */
 export const byAttempt = (one: Run, other: Run): number =>
   one.epoch - other.epoch || one.attempt - other.attempt || byTime(one, other);
 
-/** All attempts of a run's step, in order. */
+/** Return all attempts of a run's step, in order. */
 export const attemptsOf = (run: Run, runs: Iterable<Run>): Run[] =>
   [...runs].filter((other) => other.stepPath === run.stepPath).sort(byAttempt);
 
-/** Runs that failed or died and still count, in the order of time. */
+/** Return failed and dead runs that were not rolled back, in order of time. */
 export const wrongOf = (runs: Iterable<Run>): Run[] =>
   [...runs].filter((run) => !run.superseded && WRONG.has(run.state)).sort(byTime);
 
-/** A step's path as people say it: without the id that every only module has. */
+/** Return a step's path for display, without the id `main` of an only module. */
 export const nameOfStep = (path: string): string => path.replace(/\.main$/, "");
 
-/** The mark of a run: a retry says which and when, a sleeper what for. */
+/** Return the mark of a run; it names the number and time of a retry, or what the run waits for. */
 export function markOfRun(run: Run, now: number): Mark {
   const mark = markOfStep(run.state, run.attempt, run.waitsFor);
   if (run.superseded) return { ...mark, word: t("monitor.stateRolledBack", { word: mark.word }) };

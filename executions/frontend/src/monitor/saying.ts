@@ -1,18 +1,18 @@
-/** What is said to who hears the page: where the execution is, and what went wrong. */
+/** Announces the execution's state and failures to screen readers. */
 import type { Known } from "../live/frames";
 import { markOf, WRONG } from "../live/states";
 import { announce } from "../shared/announce";
 import { t } from "../words/t";
 import { nameOfStep } from "./runs";
 
-/** At most so many sentences are said at once. */
+/** Maximum number of sentences in one announcement. */
 const MOST = 3;
 const AGAIN = 1000;
 
 let waiting: string[] = [];
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** Say what changed; sentences are gathered, so that none takes the place of another. */
+/** Announce changes. Sentences are collected, so that none replaces another. */
 export function sayNews(known: Known, before: Known): void {
   waiting.push(...newsOf(known, before));
   if (timer === undefined) next();
@@ -28,7 +28,9 @@ function next(): void {
   timer = setTimeout(next, AGAIN);
 }
 
-/** The sentences: failures first. Nothing is said of what was there when the page opened. Pure. */
+/**
+ * Return the sentences, failures first; none about states that existed when the page opened. Pure.
+ */
 export function newsOf(known: Known, before: Known): string[] {
   if (before.execution === null) return [];
   const failed = [...known.runs.values()].filter(

@@ -1,4 +1,6 @@
-/** What is selected: a run, or a task that has none. Kept in the address, so that it can be shared. */
+/**
+ * The selection: a run, or a task without runs. It is part of the URL, so that users can share it.
+ */
 import { useLiveStore } from "../live/live";
 import { type Chosen, type MonitorState, useMonitor } from "./store";
 
@@ -7,7 +9,7 @@ const read = (): Chosen => {
   return { run: query.get("run"), task: query.get("task") };
 };
 
-/** Take over what the address selects, now and when the browser goes back. */
+/** Select what the URL names, now and after each navigation in the browser's history. */
 export function followAddress(): () => void {
   const take = (): void => useMonitor.setState({ ...read(), from: null });
   take();
@@ -15,7 +17,7 @@ export function followAddress(): () => void {
   return () => removeEventListener("popstate", take);
 }
 
-/** Select a run by id, a task by path, or nothing. */
+/** Select a run by its id, a task by its path, or nothing. */
 export function choose(chosen: Partial<Chosen> = {}, from: MonitorState["from"] = null): void {
   const { run = null, task = null } = chosen;
   const state = useMonitor.getState();
@@ -29,7 +31,7 @@ export function choose(chosen: Partial<Chosen> = {}, from: MonitorState["from"] 
   useMonitor.setState({ run, task, from });
 }
 
-/** Select a task's run that is shown in the graph, or the task where it has none. */
+/** Select the task's run that the graph shows, or the task if it has no run. */
 export function chooseTask(path: string | null, from: MonitorState["from"] = "graph"): void {
   const run = path === null ? null : useLiveStore.getState().tasks.get(path)?.runId;
   if (path === null) choose({}, from);

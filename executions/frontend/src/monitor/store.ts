@@ -1,4 +1,4 @@
-/** What the monitor shows: the runs, what is selected, and how the timeline is looked at. */
+/** The monitor's state: the runs, the selection, and the timeline's display settings. */
 import { create } from "zustand";
 import type { TaskPath } from "../document/types";
 import { useLiveStore } from "../live/live";
@@ -13,26 +13,29 @@ export interface Chosen {
   task: TaskPath | null;
 }
 
-/** "fit" shows all and grows; "follow" keeps now at the right end; "free" stays. */
+/**
+ * "fit" shows the whole range as it grows, "follow" keeps the present at the right end, "free" does
+ * not move.
+ */
 export type Mode = "fit" | "follow" | "free";
 
 export interface MonitorState extends Chosen {
   pages: Pages | null;
   runs: readonly Run[];
   byId: ReadonlyMap<string, Run>;
-  /** Whether there are more runs than the server tells. */
+  /** Whether there are more runs than the server sent. */
   more: boolean;
-  /** The runs on the critical path. */
+  /** The ids of the runs on the critical path. */
   critical: ReadonlySet<string>;
-  /** Where the selection was made; what it was made in stays where it is. */
+  /** The part of the page in which the selection was made; that part does not scroll to it. */
   from: "graph" | "timeline" | null;
-  /** The tab of the details, by its name. */
+  /** The name of the tab in the details. */
   tab: string;
   which: Filter;
   rolledBack: boolean;
   folded: ReadonlySet<string>;
   mode: Mode;
-  /** What part of the time is seen, in the modes that do not follow from the runs. */
+  /** The visible time range of the modes "follow" and "free". */
   view: Span;
   /** The tasks that the search found. */
   marked: ReadonlySet<TaskPath>;
@@ -58,7 +61,7 @@ export const useMonitor = create<MonitorState>()(() => ({
   help: false,
 }));
 
-/** The selected run; null where there is none, or none that is known. */
+/** Return the selected run; null if none is selected, or if it is unknown. */
 export const useRun = (): Run | null =>
   useMonitor((state) => (state.run === null ? null : (state.byId.get(state.run) ?? null)));
 
@@ -68,10 +71,10 @@ export function usePages(): Pages {
   return pages;
 }
 
-/** The server's time now. */
+/** Return the server's present time, in milliseconds since 1970. */
 export const serverTime = (): number => Date.now() + useLiveStore.getState().skew;
 
-/** The server's time, told anew every so many milliseconds. */
+/** Return the server's present time, and render again every `period` milliseconds. */
 export function useServerTime(period: number): number {
   useTick(period);
   return serverTime();

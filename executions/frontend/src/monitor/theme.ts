@@ -1,4 +1,7 @@
-/** Django's own admin tells its theme by an attribute of the page; Unfold and our styles by a class. */
+/**
+ * Copy the theme of Django's own admin, which is an attribute of the page, to the class `dark`,
+ * which Unfold and our style sheets use.
+ */
 export function followDjangosTheme(): void {
   if (!document.body.classList.contains("vk-plain")) return;
   const root = document.documentElement;

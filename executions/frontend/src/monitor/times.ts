@@ -1,20 +1,20 @@
-/** Times and lengths of time in words. Times are milliseconds since 1970, lengths milliseconds. */
+/** Formats times and durations. Times are milliseconds since 1970, durations are milliseconds. */
 import { decimalText, unitText } from "../words/formats";
 import { t } from "../words/t";
 
 const NO_BREAK = "\u00a0";
 
-/** An RFC 3339 time as milliseconds, or null. */
+/** Convert an RFC 3339 time to milliseconds; null stays null. */
 export const at = (text: string | null | undefined): number | null =>
   text ? Date.parse(text) : null;
 
-/** A length with its unit: "340 ms", "2.41 s", "3 min 20 s", "5 h 12 min", "3 d 4 h". */
+/** Format a duration with its unit: "340 ms", "2.41 s", "3 min 20 s", "5 h 12 min", "3 d 4 h". */
 export function took(ms: number | null | undefined): string {
   if (ms === null || ms === undefined || Number.isNaN(ms)) return "–";
   return short(parted(Math.max(0, ms))).replaceAll(" ", NO_BREAK);
 }
 
-/** A length as it is read aloud: "1.10 seconds", "3 minutes 1 second". */
+/** Format a duration for screen readers: "1.10 seconds", "3 minutes 1 second". */
 export const spoken = (ms: number): string =>
   parted(Math.max(0, ms))
     .map(({ unit, value, places }) => unitText(value, unit, places))
@@ -22,7 +22,7 @@ export const spoken = (ms: number): string =>
 
 type Part = { unit: string; value: number; places?: number };
 
-/** A length as one number, or as two whole numbers from a minute on. */
+/** Split a duration into one number, or, from a minute on, into two whole numbers. */
 function parted(ms: number): [Part] | [Part, Part] {
   if (ms < 1000) {
     return [{ unit: "millisecond", value: ms, places: ms >= 10 || ms === 0 ? 0 : 2 }];
@@ -49,7 +49,7 @@ function short([first, second]: [Part] | [Part, Part]): string {
   return t("shared.minutesSeconds", { minutes: value, seconds: rest });
 }
 
-/** How long ago, or until: "12 s ago", "in 3 min". */
+/** Format how long ago a time was, or how far ahead it is: "12 s ago", "in 3 min". */
 export function ago(time: number, now: number): string {
   const distance = now - time;
   const text = span(Math.abs(distance));
@@ -62,7 +62,7 @@ const UNITS = [
   [60, "shared.minutes"],
 ] as const;
 
-/** A length in its largest sensible unit. */
+/** Format a duration in the largest suitable unit. */
 export function span(ms: number): string {
   const seconds = Math.floor(ms / 1000);
   for (const [size, unit] of UNITS) {
@@ -73,6 +73,6 @@ export function span(ms: number): string {
   return t("shared.seconds", { value: seconds });
 }
 
-/** The whole time, in UTC. */
+/** Format the exact time, in UTC. */
 export const stamp = (time: number): string =>
   `${new Date(time).toISOString().replace("T", " ").slice(0, 23)} UTC`;

@@ -1,4 +1,7 @@
-/** Stored values as text: formatted, masked where a key says so, bounded, and copied on demand. */
+/**
+ * Shows stored values as text: formatted, masked if the key names a secret, limited in length, and
+ * with a copy button.
+ */
 import type { Json, JsonObject } from "../document/types";
 import { Icon } from "../shared/Icon";
 import { numberText } from "../words/formats";
@@ -7,14 +10,14 @@ import { Note } from "./pieces";
 
 const SHOWN = 100_000;
 const MASK = "••••••";
-// The admin's pages mask the same (executions/admin/values.py).
+// The same pattern as in the admin's pages (executions/admin/values.py).
 const SECRET =
   /^(authorization|cookie|set-cookie|.*(password|passwd|secret|api[-_]?key|private[-_]?key)|(access|refresh|auth|bearer)[-_]?token)$/i;
 
 export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Whether the API put something in a value's place. */
+/** Whether the API returned a placeholder instead of the value. */
 export const isHidden = (value: Json | undefined): boolean => isObject(value) && "$hidden" in value;
 
 export function masked(value: Json): Json {
@@ -28,7 +31,7 @@ export function masked(value: Json): Json {
   );
 }
 
-/** A value as JSON with a button that copies it, or a sentence where it is hidden or nothing. */
+/** A value as JSON with a copy button, or a sentence if it is hidden or empty. */
 export function Value({
   value,
   nothing = t("monitor.nothing"),
@@ -47,7 +50,7 @@ export function Value({
   );
 }
 
-/** Text as it stands; a very long one ends with a note. */
+/** A preformatted text; if it is too long, it ends with a note. */
 export function Preformatted({ text }: { text: string }) {
   const rest = text.length - SHOWN;
   const end = t("monitor.charactersMoreTheApiGives", { count: numberText(rest) });
@@ -59,7 +62,7 @@ export function Preformatted({ text }: { text: string }) {
   );
 }
 
-/** The admin's own script copies. */
+/** The admin's script handles the click. */
 export const CopyButton = ({ text }: { text: string }) => (
   <button type="button" className="vk-button vm-small" data-copy={text}>
     <Icon name="content_copy" />

@@ -1,4 +1,4 @@
-/** Watches the page's execution: its stream into the stores. */
+/** Watches the page's execution, and copies its stream to the stores. */
 import { tasksOf } from "../live/aggregate";
 import { Following } from "../live/following";
 import { type Known, type RunRow, retriesIn } from "../live/frames";
@@ -9,10 +9,13 @@ import { timed } from "./runs";
 import { sayNews } from "./saying";
 import { serverTime, useMonitor } from "./store";
 
-/** The critical path costs most to find, and nobody sees it change ten times a second. */
+/**
+ * Minimum time between updates of the critical path, in milliseconds. It is expensive to compute,
+ * and users do not need ten updates per second.
+ */
 const CRITICAL_AGAIN = 1000;
 
-/** Watch; gives what ends it. The document must be there. */
+/** Watch the execution, and return a function that stops this. The document must be loaded. */
 export function watchExecution(execution: string): () => void {
   const ways = waysOf(useStudio.getState().history.present);
   const findCritical = seldom(CRITICAL_AGAIN, () => {
@@ -49,7 +52,10 @@ function take({ execution, runs, more, skew }: Known): void {
   });
 }
 
-/** Calls at once, and then at most so often; what is asked for meanwhile is done in the end. */
+/**
+ * Return a function that calls `act` at once, and then at most every `least` milliseconds; a
+ * suppressed call is made up for at the end.
+ */
 function seldom(least: number, act: () => void): () => void {
   let last = Number.NEGATIVE_INFINITY;
   let timer: ReturnType<typeof setTimeout> | undefined;

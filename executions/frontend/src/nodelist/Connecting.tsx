@@ -8,7 +8,7 @@ import { useDocument, useStudio } from "../store/studio";
 import { t } from "../words/t";
 import { join } from "./actions";
 
-/** Choose after which task, and which outcome of it, a task comes. */
+/** Connects a task: the user chooses the task before it, and the outcome. */
 export function Connecting({ to, onDone }: { to: TaskPath; onDone: () => void }) {
   const document = useDocument();
   const types = useStudio((state) => state.types);

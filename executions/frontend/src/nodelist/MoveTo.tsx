@@ -4,7 +4,7 @@ import { useStudio } from "../store/studio";
 import { t } from "../words/t";
 import { move } from "./actions";
 
-/** Moves a task into a container or out of one; nothing where there is no other body. */
+/** Moves a task into or out of a container; hidden if there is no other body. */
 export function MoveTo({ path, label }: { path: TaskPath; label: string }) {
   const canEdit = useStudio((state) => state.page.canEdit);
   const containers = useStudio((state) => containerKey(state.history.present));
@@ -30,7 +30,7 @@ export function MoveTo({ path, label }: { path: TaskPath; label: string }) {
 let asked: Definition | null = null;
 let key = "";
 
-/** All containers in one text, looked for once a document: rows draw again only when it changes. */
+/** Return all containers as one string, computed once per document, so that rows rarely render. */
 function containerKey(document: Definition): string {
   if (document !== asked) key = containersOf(document).join(" ");
   asked = document;

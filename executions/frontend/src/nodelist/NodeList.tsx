@@ -10,10 +10,13 @@ import { rowsOf } from "./rows";
 import { TaskRow } from "./TaskRow";
 import "./nodelist.css";
 
-/** So many rows at once; more on demand. */
+/** Number of rows that are shown at first, and added on demand. */
 const SHOWN = 300;
 
-/** The workflow as a table: all that the canvas can but places, for keys, ears and small screens. */
+/**
+ * The workflow as a table with all functions of the canvas except positions, for keyboards, screen
+ * readers and small screens.
+ */
 export function NodeList() {
   const document = useDocument();
   const selected = useStudio((state) => state.selection.tasks);
@@ -72,7 +75,7 @@ export function NodeList() {
   );
 }
 
-/** A task that was just added gets the focus. */
+/** Focus a task that was just added. */
 function useFocusOfNew(
   root: React.RefObject<HTMLElement | null>,
   count: number,

@@ -7,7 +7,7 @@ import { open } from "../shell/drawers";
 import { useDocument, useStudio } from "../store/studio";
 import { t } from "../words/t";
 
-/** The notes of the canvas as a list; a note's name shows it in the details. */
+/** The notes of the canvas as a list; a click on a note shows its details. */
 export function Notes() {
   const document = useDocument();
   const notes = everyBody(document).flatMap(({ path, body }) =>

@@ -20,7 +20,7 @@ interface Props {
   selected: boolean;
 }
 
-/** One task with its connections, its outcomes, and its state in the displayed execution. */
+/** A task with its edges, its outcomes, and its state in the displayed execution. */
 export const TaskRow = memo(
   function TaskRow({ row, selected }: Props) {
     const { path, body, task } = row;
@@ -71,7 +71,7 @@ export const TaskRow = memo(
   (one, other) => one.selected === other.selected && sameRow(one.row, other.row),
 );
 
-/** What an edge may wait for beside `error`, which every task has. */
+/** Return the outcomes except `error`, which every task has. */
 const ownOutcomes = (outcomes: readonly string[]): string =>
   outcomes.filter((outcome) => outcome !== ERROR).join(", ");
 
@@ -167,7 +167,9 @@ function Delete({ path, label }: { path: string; label: string }) {
   );
 }
 
-/** Where the focus goes when a row goes away: the one above, else the button above the table. */
+/**
+ * Return the element to focus after a row is deleted: the row above, or the button above the table.
+ */
 function neighbour(within: HTMLElement): HTMLElement | null {
   const above = within.closest("tr")?.previousElementSibling;
   const button = above?.querySelector<HTMLElement>(".task-name");

@@ -1,4 +1,4 @@
-/** What one does to a task in the list, and how that is told. */
+/** Changes of a task in the list, with their notices. */
 import { notice } from "../canvas/notice";
 import { refusalOf } from "../document/cycles";
 import { connect, disconnect, removeTasks } from "../document/edits";
@@ -9,7 +9,7 @@ import type { BodyPath, Edge, TaskPath } from "../document/types";
 import { useStudio } from "../store/studio";
 import { t } from "../words/t";
 
-/** Connect two tasks of a body; gives why not, or null when it is done. */
+/** Connect two tasks of a body; return the reason if this is not possible, else null. */
 export function join(from: TaskPath, to: TaskPath, on: string): string | null {
   const { history, edit } = useStudio.getState();
   const refusal = refusalOf(history.present, from, to, on);

@@ -1,4 +1,4 @@
-/** The tasks of a workflow one under another, each after what it waits for. Pure. */
+/** The tasks of a workflow as a list, each after its predecessors. Pure. */
 import { pathOf } from "../document/paths";
 import type { Body, BodyPath, Definition, Edge, Task, TaskPath } from "../document/types";
 
@@ -7,11 +7,11 @@ export interface Row {
   path: TaskPath;
   body: BodyPath;
   task: Task;
-  /** The edges into it. */
+  /** The incoming edges. */
   into: Edge[];
 }
 
-/** Every task in an order in which it could run; what stands in a container follows it. */
+/** Return every task in a possible execution order; the tasks of a container follow it. */
 export function rowsOf(document: Definition): Row[] {
   const rows: Row[] = [];
   const walk = (body: Body, at: BodyPath): void => {
@@ -31,7 +31,7 @@ function edgesInto(body: Body): Map<string, Edge[]> {
   return into;
 }
 
-/** A body's tasks, sources first; those in a circle keep their places at the end. */
+/** Return a body's tasks, those without predecessors first, those in a cycle last. */
 export function inOrder(body: Body): Task[] {
   const ids = new Set(body.tasks.map((task) => task.id));
   const edges = (body.edges ?? []).filter((edge) => ids.has(edge.from) && ids.has(edge.to));
@@ -52,14 +52,14 @@ export function inOrder(body: Body): Task[] {
       if (left === 0) open.push(to);
     }
   };
-  // What follows a task comes right behind it, rather than behind all other beginnings.
+  // A stack, so that a task's successors directly follow it instead of the other first tasks.
   const open = body.tasks.filter((task) => !waits.get(task.id)).map((task) => task.id);
   open.reverse();
   for (let id = open.pop(); id !== undefined; id = open.pop()) settle(id);
   return [...order, ...body.tasks.filter((task) => !order.has(task))];
 }
 
-/** Whether a row would be drawn the same. */
+/** Whether two rows look the same. */
 export const sameRow = (one: Row, other: Row): boolean =>
   one.path === other.path &&
   one.task === other.task &&

@@ -39,12 +39,12 @@ interface Props {
   disabled: boolean;
   onAdd: (value: string) => void;
   onShow: (value: string) => void;
-  /** Up from the first item. */
+  /** Called when the user moves up from the first item. */
   onLeave: () => void;
   onClear: () => void;
 }
 
-/** The items under their headings; Tab comes to one of them, the arrows walk through all. */
+/** The items under their headings. Only one item is in the tab order; the arrow keys reach all. */
 export function Items({ sections, query, disabled, onAdd, onShow, onLeave, onClear }: Props) {
   const [at, setAt] = useState("");
   const root = useRef<HTMLDivElement>(null);

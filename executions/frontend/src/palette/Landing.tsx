@@ -6,7 +6,7 @@ import { useDocument, useStudio } from "../store/studio";
 import { rich } from "../words/rich";
 import { t } from "../words/t";
 
-/** Says where what is picked will stand. */
+/** Says where a chosen module will be added. */
 export function LandingHint() {
   const document = useDocument();
   const selected = useStudio((state) => state.selection.tasks);

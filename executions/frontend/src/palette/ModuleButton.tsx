@@ -1,7 +1,7 @@
 import { type DragEvent, memo } from "react";
 import { Icon } from "../shared/Icon";
 
-/** What a dragged item carries: the module type's name, or `note`. */
+/** The MIME type of dragged items; their data is the module type's name, or `note`. */
 export const DRAGGED = "application/x-valkyr-module";
 
 interface Props {
@@ -9,16 +9,16 @@ interface Props {
   value: string;
   title: string;
   icon: string;
-  /** Its first sentence, for who hears the page. */
+  /** The first sentence of its description, for screen readers. */
   says: string;
-  /** The one item that Tab comes to. */
+  /** Whether it is the one item in the tab order. */
   current: boolean;
   disabled: boolean;
   onAdd: (value: string) => void;
   onShow: (value: string) => void;
 }
 
-/** A thing to add: by click or Enter behind what is selected, by dragging where it is dropped. */
+/** An item to add: after the selection by a click or Enter, or where it is dropped. */
 export const ModuleButton = memo(function ModuleButton(props: Props) {
   const { value, title, icon, says, current, disabled, onAdd, onShow } = props;
   const dragged = (event: DragEvent): void => {

@@ -13,7 +13,7 @@ import { grouped, offered, ranked } from "./search";
 import { onSearchWanted } from "./wanted";
 import "./palette.css";
 
-/** The modules one can put into the workflow, by category, searchable. */
+/** The modules that can be added to the workflow, by category, with a search. */
 export function Palette() {
   const types = useStudio((state) => state.types);
   const refusal = useRefusal();
@@ -69,7 +69,9 @@ export function Palette() {
   );
 }
 
-/** What is listed: the best first while one searches, else the last used and every category. */
+/**
+ * Return the listed items: matches, best first, or the recently used modules and all categories.
+ */
 function sectionsOf(all: readonly ModuleType[], query: string, used: readonly string[]): Section[] {
   const types = offered(all);
   if (query.trim()) {

@@ -8,10 +8,12 @@ const EFFECTS: Record<ModuleType["effect"], string> = {
   external: t("palette.actsOutside"),
 };
 
-/** The first sentence of a description. */
+/** Return the first sentence of a description. */
 export const firstSentence = (text: string): string => text.split(/(?<=[.!?])\s|\n/)[0] ?? text;
 
-/** What a module does, at the foot of the palette; who hears the page has it with the item. */
+/**
+ * The description of a module, at the bottom of the palette. Screen readers read it with the item.
+ */
 export function Preview({ type }: { type: ModuleType | undefined }) {
   return (
     <div className="palette-preview" aria-hidden="true">

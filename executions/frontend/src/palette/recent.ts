@@ -1,4 +1,4 @@
-/** The module types last used in this browser, the newest first. */
+/** The module types that were last used in this browser, newest first. */
 
 const KEY = "studioRecentModules";
 const KEPT = 5;
@@ -12,13 +12,13 @@ export function recent(): string[] {
   }
 }
 
-/** With one used now. */
+/** Add a module type that was just used; return the new list. */
 export function remember(type: string): string[] {
   const next = [type, ...recent().filter((one) => one !== type)].slice(0, KEPT);
   try {
     localStorage.setItem(KEY, JSON.stringify(next));
   } catch {
-    // Full or forbidden storage: the list is a convenience.
+    // The storage is full or blocked; the list is optional.
   }
   return next;
 }

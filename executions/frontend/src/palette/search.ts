@@ -1,11 +1,11 @@
-/** Finding module types by what one types. Pure. */
+/** Searches module types. Pure. */
 import type { ModuleType } from "../api/shapes";
 
-/** Names nobody picks: what tests put in place of steps, and what imports leave behind. */
+/** Modules that users do not add: the replacement of pinned steps, and placeholders of imports. */
 const HIDDEN: ReadonlySet<string> = new Set(["flow.pinned"]);
 const HIDDEN_CATEGORY = "import";
 
-/** Categories in the order in which they are shown; others follow by name. */
+/** The display order of categories; other categories follow by name. */
 const ORDER = [
   "control",
   "data",
@@ -24,13 +24,13 @@ export interface Group {
   types: ModuleType[];
 }
 
-/** The module types one may put into a workflow. */
+/** Return the module types that users can add. */
 export const offered = (types: Iterable<ModuleType>): ModuleType[] =>
   [...types].filter(
     (type) => !HIDDEN.has(type.type) && type.category.toLowerCase() !== HIDDEN_CATEGORY,
   );
 
-/** Types by category, both in the order in which they are shown. */
+/** Group types by category, both in display order. */
 export function grouped(types: readonly ModuleType[]): Group[] {
   const groups = new Map<string, ModuleType[]>();
   for (const type of types) groups.set(type.category, [...(groups.get(type.category) ?? []), type]);
@@ -47,7 +47,7 @@ const rank = (category: string): number => {
   return at < 0 ? ORDER.length : at;
 };
 
-/** The types that have every word of the query, the best first; all where nothing is asked. */
+/** Return the types that match every word of the query, best first; all types without a query. */
 export function ranked(types: readonly ModuleType[], query: string): ModuleType[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   return types
@@ -62,7 +62,7 @@ function scoreOf(type: ModuleType, words: readonly string[]): number {
   return scores.includes(0) ? 0 : scores.reduce((sum, score) => sum + score, 1);
 }
 
-/** How well one word fits: the beginning of the title best, letters in order anywhere least. */
+/** Rate how well a word matches: highest at the start of the title, lowest for letters in order. */
 function wordScore(type: ModuleType, word: string): number {
   const title = type.title.toLowerCase();
   const name = type.type.toLowerCase();
@@ -79,7 +79,7 @@ function wordScore(type: ModuleType, word: string): number {
 const startsAWord = (text: string, word: string): boolean =>
   text.split(/[^\p{L}\p{N}]+/u).some((one) => one.startsWith(word));
 
-/** Whether the letters stand in the text in this order, the first at a word's beginning: `htreq`. */
+/** Whether the text has these letters in order, the first one at the start of a word: `htreq`. */
 function inOrder(text: string, letters: string): boolean {
   let from = [...text].findIndex(
     (letter, at) => letter === letters[0] && !/\p{L}/u.test(text[at - 1] ?? " "),

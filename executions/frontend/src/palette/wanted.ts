@@ -1,11 +1,11 @@
-/** Lets anyone put the focus into the palette's search. */
+/** Focuses the palette's search from other parts of the studio. */
 import { flushSync } from "react-dom";
 import { open } from "../shell/drawers";
 import { useLeftTab } from "../shell/leftTab";
 
 let focus: (() => void) | null = null;
 
-/** Who has the search says how it is focused; gives what takes that back. */
+/** Register the function that focuses the search; return a function that removes it. */
 export function onSearchWanted(how: () => void): () => void {
   focus = how;
   return () => {
@@ -13,10 +13,11 @@ export function onSearchWanted(how: () => void): () => void {
   };
 }
 
-/** Show the palette and put the focus into its search. */
+/** Show the palette and focus its search. */
 export function wantSearch(): void {
-  // A palette that was hidden takes the focus only once it is drawn. Not a frame later: the next
-  // letters are already typed for the search, and elsewhere they are keys.
+  // A hidden palette can take the focus only after it is rendered. Render it at once, not in the
+  // next frame: the user already types letters for the search, which would act as shortcuts
+  // elsewhere.
   flushSync(() => {
     useLeftTab.setState({ tab: "modules" });
     open("palette");

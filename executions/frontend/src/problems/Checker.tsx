@@ -10,13 +10,13 @@ import { located } from "./places";
 import { lookedAt } from "./slices";
 import { useChecking } from "./state";
 
-/** How long nobody typed before the browser looks, and before the server is asked; milliseconds. */
+/** Pauses in typing before the browser checks, and before the server is asked, in milliseconds. */
 const OWN_PAUSE = 150;
 const SERVER_PAUSE = 600;
-/** How long a count must stand before it is said. */
+/** Time for which a count must not change before it is announced, in milliseconds. */
 const SPOKEN_PAUSE = 1500;
 
-/** Keeps the store's problems those of the document; draws nothing. */
+/** Keeps the store's problems up to date; renders nothing. */
 export function Checker() {
   useOwnChecks();
   useServerChecks();
@@ -73,7 +73,7 @@ function useServerChecks(): void {
   }, [document, id, allowed]);
 }
 
-/** Says a new count once it has stood for a while; the first one only where it is not none. */
+/** Announce a changed count after a pause; do not announce that there are no problems at first. */
 function useSpokenCount(): void {
   const count = useStudio((state) => counted(state.problems));
   const said = useRef(t("problems.noProblems"));

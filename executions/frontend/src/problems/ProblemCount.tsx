@@ -3,7 +3,7 @@ import { counted } from "./merge";
 import { ProblemMark } from "./ProblemRows";
 import { toggleProblems, useChecking } from "./state";
 
-/** How many problems there are, in the top bar; opens and closes their list. */
+/** The number of problems in the top bar; a click opens or closes the list. */
 export function ProblemCount() {
   const problems = useStudio((state) => state.problems);
   const open = useChecking((state) => state.open);

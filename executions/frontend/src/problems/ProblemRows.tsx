@@ -6,11 +6,11 @@ import { keyOf, keyPath } from "./found";
 interface Rows {
   problems: readonly FoundProblem[];
   onChoose: (problem: FoundProblem) => void;
-  /** Whether each row says which task it is about. */
+  /** Whether each row names its task. */
   named?: boolean;
 }
 
-/** Problems as buttons that lead to them. */
+/** Problems as buttons that lead to the place of each problem. */
 export function ProblemRows({ problems, onChoose, named = true }: Rows) {
   return (
     <ul className="problem-rows">
@@ -47,7 +47,7 @@ const placeOf = (problem: FoundProblem): string =>
     ? t("problems.edgeTo", { task: problem.edge.edge.to })
     : keyPath(problem.pointer) || (problem.task === null ? problem.path : "");
 
-/** The sign of the worst of these. */
+/** The icon of the most severe problem. */
 export function ProblemMark({ problems }: { problems: readonly FoundProblem[] }) {
   const worst = problems.some((one) => one.level === "error")
     ? "error"

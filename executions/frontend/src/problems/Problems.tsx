@@ -12,7 +12,7 @@ import { toggleProblems, useChecking } from "./state";
 
 const SHOWN = 200;
 
-/** What is wrong with the workflow, at the foot of the page; a click goes there. */
+/** The list of problems at the bottom of the page; a click leads to the place of a problem. */
 export function Problems() {
   const problems = useStudio((state) => state.problems);
   const open = useChecking((state) => state.open);

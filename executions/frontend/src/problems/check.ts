@@ -1,4 +1,4 @@
-/** What the browser finds wrong with a document by itself, without asking the server. Pure. */
+/** Finds problems in a document without asking the server. Pure. */
 import type { ModuleType } from "../api/shapes";
 import { pathOf } from "../document/paths";
 import type { Body, BodyPath, Definition } from "../document/types";
@@ -8,7 +8,7 @@ import { found } from "./found";
 import { graphProblems, wiringOf } from "./graph";
 import { outputProblems, taskTemplateProblems, type View } from "./scopes";
 
-/** The codes of what is looked for here; of other codes only the server can tell. */
+/** Codes of the problems that the browser can find; only the server finds others. */
 export const OWN_CODES: ReadonlySet<string> = new Set([
   "cycle",
   "duplicate_edge",
@@ -25,7 +25,7 @@ export const OWN_CODES: ReadonlySet<string> = new Set([
   "unreachable",
 ]);
 
-/** Every problem that can be seen here; of tasks that did not change since, nothing is redone. */
+/** Return every problem that the browser can find; results for unchanged tasks are reused. */
 export function check(
   document: Definition,
   types: ReadonlyMap<string, ModuleType>,

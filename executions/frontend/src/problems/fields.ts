@@ -1,4 +1,4 @@
-/** What is wrong with the `with` of a task's modules, by their JSON Schemas. */
+/** Validates the `with` of a task's modules against their JSON Schemas. */
 import { Validator } from "@cfworker/json-schema";
 import type { ModuleType } from "../api/shapes";
 import { modulesOf } from "../document/modules";
@@ -10,11 +10,14 @@ import { tolerant } from "./tolerant";
 type Types = ReadonlyMap<string, ModuleType>;
 
 const validators = new WeakMap<JsonObject, Validator>();
-// A task that did not change is the same object, so most of a document is never looked at again.
+// An unchanged task is the same object, so most tasks of a document are not validated again.
 let known = new WeakMap<Task, Mistake[]>();
 let knownBy: Types | null = null;
 
-/** The mistakes in a task's modules, their places below the task; once a task and its types. */
+/**
+ * Return the problems of a task's modules, with pointers from the task; computed once for each task
+ * and set of types.
+ */
 export function fieldMistakes(task: Task, types: Types): Mistake[] {
   if (types !== knownBy) {
     known = new WeakMap();

@@ -1,11 +1,11 @@
-/** One problem as the studio knows it, and when two of them are the same. */
+/** Problems as the studio stores them, and their identity. */
 import type { TaskPath } from "../document/types";
 import type { ChosenEdge } from "../store/selection";
 import type { FoundProblem } from "../store/studio";
 
 export type Pointer = readonly (string | number)[];
 
-/** A problem that the browser found by itself. */
+/** Create a problem that the browser found. */
 export const found = (
   task: TaskPath | null,
   pointer: Pointer,
@@ -23,14 +23,14 @@ export const found = (
   ...(edge ? { edge } : {}),
 });
 
-/** Equal of problems that say the same of the same place, whoever found them. */
+/** Return a key that is equal for the same problem from the browser and from the server. */
 export const keyOf = (problem: FoundProblem): string => {
   const { task, pointer, code, edge } = problem;
   const at = edge ? [...edge.body, edge.edge.from, edge.edge.to, edge.edge.on ?? ""] : pointer;
   return JSON.stringify([task, at, code]);
 };
 
-/** `["headers", 0, "a b"]` as `headers[0]["a b"]`, as the server writes places. */
+/** Write `["headers", 0, "a b"]` as `headers[0]["a b"]`, as the server writes paths. */
 export function keyPath(pointer: Pointer): string {
   return pointer.reduce<string>((path, part) => {
     if (typeof part === "number") return `${path}[${part}]`;

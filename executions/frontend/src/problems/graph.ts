@@ -1,4 +1,4 @@
-/** What is wrong with how a body's tasks are joined. */
+/** Finds problems in the edges between a body's tasks. */
 import type { ModuleType } from "../api/shapes";
 import { lastUse } from "../document/modules";
 import { outcomesOf, SUCCESS } from "../document/outcomes";
@@ -9,20 +9,20 @@ import { t } from "../words/t";
 import { found } from "./found";
 import { ancestry, backwards, cycles, ordered, type Pair } from "./order";
 
-/** A body's tasks by id, in what order they run, and which are done before which. */
+/** The tasks of a body by id, and their order. */
 export interface Wiring {
   at: BodyPath;
   body: Body;
-  /** Of equal ids the first. */
+  /** Positions of the tasks in the body; for duplicate ids, the first position. */
   index: ReadonlyMap<string, number>;
   stuck: ReadonlySet<number>;
-  /** Whether the second task is done before the first starts. */
+  /** Whether the second task ends before the first one starts. */
   isBefore: (task: string, other: string) => boolean;
 }
 
 const SHOWN_TASKS = 20;
 
-/** Reads one body; those of its tasks are not looked into. */
+/** Analyse one body, without the bodies of its tasks. */
 export function wiringOf(body: Body, at: BodyPath): Wiring {
   const index = new Map<string, number>();
   body.tasks.forEach((task, place) => {
@@ -48,7 +48,9 @@ const pairsOf = (body: Body, index: ReadonlyMap<string, number>): Pair[] =>
     return source === undefined || target === undefined ? [] : [[source, target]];
   });
 
-/** Ids given twice, edges that lead nowhere or on no outcome, cycles and what only they lead to. */
+/**
+ * Return duplicate ids, invalid edges, cycles, and tasks that can only be reached through a cycle.
+ */
 export function graphProblems(
   wiring: Wiring,
   types: ReadonlyMap<string, ModuleType>,
@@ -129,7 +131,7 @@ function orderProblems({ body, at, index, stuck }: Wiring): FoundProblem[] {
     const message = t("problems.theseTasksWaitForEachOther", { ids: ids.join(" → ") });
     return found(path(cycle[0] ?? 0), [], "cycle", message);
   });
-  // Of what is stuck, that which leads to no cycle is not to blame: it only comes after one.
+  // Tasks that do not lead to a cycle are not part of one; they only follow it.
   const behind = ordered(body.tasks.length, backwards(pairs)).filter((place) => stuck.has(place));
   const after = behind.map((place) => {
     const message = t("problems.cannotBeReachedEveryWay", { task: body.tasks[place]?.id ?? "" });

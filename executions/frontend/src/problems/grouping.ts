@@ -1,4 +1,4 @@
-/** The problems in the order in which they are shown: by task, errors first. Pure. */
+/** The problems in display order: by task, errors first. Pure. */
 import { groupedBy } from "../document/grouping";
 import { taskAt } from "../document/paths";
 import type { Definition, TaskPath } from "../document/types";
@@ -11,7 +11,9 @@ export interface Group {
   problems: FoundProblem[];
 }
 
-/** The workflow's own first, then tasks as they are first named. */
+/**
+ * Group problems by task: first the workflow's own, then the tasks in order of their first problem.
+ */
 export function grouped(problems: readonly FoundProblem[], document: Definition): Group[] {
   const byTask = groupedBy(problems, (one) => one.task);
   const groups = [...byTask].map(([task, found]) => ({

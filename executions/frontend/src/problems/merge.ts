@@ -1,4 +1,4 @@
-/** One list out of what the browser finds now and what the server last said. Pure. */
+/** Merges the browser's problems with those of the server's last response. Pure. */
 import { taskAt } from "../document/paths";
 import type { Definition } from "../document/types";
 import type { FoundProblem } from "../store/studio";
@@ -6,13 +6,16 @@ import { t } from "../words/t";
 import { OWN_CODES } from "./check";
 import { keyOf } from "./found";
 
-/** What the server said, and of which document. */
+/** The server's problems, and the document that it checked. */
 export interface Verdict {
   document: Definition;
   problems: readonly FoundProblem[];
 }
 
-/** Of this very document the server alone is right; of an older one what may still be true. */
+/**
+ * If the server checked this document, return only its problems; otherwise, return the browser's
+ * problems, and the server's problems that may still apply.
+ */
 export function merged(
   document: Definition,
   own: readonly FoundProblem[],
@@ -20,7 +23,8 @@ export function merged(
 ): FoundProblem[] {
   if (verdict === null) return distinct(own);
   const ours = new Map(own.map((one) => [keyOf(one), one]));
-  // The browser's words for what both found, so that sentences do not change as answers come.
+  // Use the browser's message for problems that both found, so that it does not change when the
+  // server responds.
   const theirs = verdict.problems.map((one) => {
     const same = ours.get(keyOf(one));
     return same ? { ...one, message: same.message } : one;
@@ -32,7 +36,7 @@ export function merged(
   return distinct([...own, ...standing]);
 }
 
-/** Whether a problem of an older document may still be one. */
+/** Whether a problem of an older document may still apply. */
 function mayStand(problem: FoundProblem, before: Definition, now: Definition): boolean {
   if (problem.task === null) return true;
   const task = taskAt(now, problem.task);
@@ -49,7 +53,7 @@ function distinct(problems: readonly FoundProblem[]): FoundProblem[] {
   return [...byKey.values()];
 }
 
-/** `2 problems, 1 warning`, or `No problems`. */
+/** Return `2 problems, 1 warning`, or `No problems`. */
 export function counted(problems: readonly FoundProblem[]): string {
   const errors = problems.filter((one) => one.level === "error").length;
   const warnings = problems.length - errors;

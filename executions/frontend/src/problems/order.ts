@@ -1,8 +1,10 @@
-/** Orders of a body's tasks by index; a pair [a, b] says that b comes after a. Pure. */
+/** Orders a body's tasks by index; a pair [a, b] means that b follows a. Pure. */
 
 export type Pair = readonly [number, number];
 
-/** The indexes in an order that keeps every pair; those on a cycle, or after one, are missing. */
+/**
+ * Return the indexes in an order that satisfies every pair, without those on a cycle or after one.
+ */
 export function ordered(count: number, pairs: readonly Pair[]): number[] {
   const following = followers(count, pairs);
   const waiting = new Array<number>(count).fill(0);
@@ -20,7 +22,7 @@ export function ordered(count: number, pairs: readonly Pair[]): number[] {
   return order;
 }
 
-/** For each index whether another one comes before it; only along `order`. */
+/** Return a function that says whether `other` precedes `index`, for the indexes in `order`. */
 export function ancestry(
   count: number,
   pairs: readonly Pair[],
@@ -42,7 +44,7 @@ export function ancestry(
   return (index, other) => (((bits[index * words + (other >> 5)] ?? 0) >>> (other & 31)) & 1) === 1;
 }
 
-/** A shortest cycle of each knot of tasks that all lead to each other, from its lowest index. */
+/** Return a shortest cycle for each strongly connected group of tasks, from its lowest index. */
 export function cycles(
   count: number,
   pairs: readonly Pair[],

@@ -1,4 +1,6 @@
-/** From the server's `tasks[2].body.tasks[0].with.url` to a task and a pointer below it. */
+/**
+ * Converts the server's paths, such as `tasks[2].body.tasks[0].with.url`, to a task and a pointer.
+ */
 import type { Problem } from "../api/shapes";
 import { pathOf } from "../document/paths";
 import type { Body, BodyPath, Definition } from "../document/types";
@@ -9,14 +11,14 @@ type Place = Pick<FoundProblem, "task" | "pointer" | "edge">;
 
 const PART = /\[(\d+)\]|\["([^"]*)"\]|\.?([^.[\]]+)/g;
 
-/** The keys of a path as the server writes it. */
+/** Split a path of the server into its keys. */
 export function keysOf(path: string): Pointer {
   return [...path.matchAll(PART)].map(([, index, quoted, name]) =>
     index === undefined ? (quoted ?? name ?? "") : Number(index),
   );
 }
 
-/** The task (or edge) that a path of the server's leads to, in the document that it was told. */
+/** Return the task or edge of the server's path, in the document that the server checked. */
 export function placeOf(path: string, document: Definition): Place {
   return placeIn(document, [], keysOf(path));
 }
@@ -42,7 +44,7 @@ function placeIn(body: Body, at: BodyPath, keys: Pointer): Place {
 const holderKeys = (at: BodyPath, keys: Pointer): Pointer =>
   at.length === 0 ? keys : ["body", ...keys];
 
-/** What the server says of a document, at its places. */
+/** Convert the server's problems with a document. */
 export const located = (
   problems: readonly Problem[],
   level: FoundProblem["level"],

@@ -1,4 +1,4 @@
-/** Whether what a template reads is there by then: known tasks that are done, declared variables. */
+/** Checks that templates read only declared variables, and tasks that ended before. */
 import type { ModuleType } from "../api/shapes";
 import { modulesOf } from "../document/modules";
 import { pathOf } from "../document/paths";
@@ -9,20 +9,21 @@ import { found, type Pointer } from "./found";
 import type { Wiring } from "./graph";
 import { type Reading, type Templates, templatesOf } from "./templates";
 
-/** A body as a template sees it from a task in it; without a task, all of it is done. */
+/** A body as a template sees it from one of its tasks; without a task, all tasks have ended. */
 export interface View {
   wiring: Wiring;
   task: string | null;
 }
 
-// Read before the task starts, or of earlier iterations: no order is asked for.
+// Attributes that are available before the task ends, or belong to earlier iterations, so no order
+// is required.
 const ANY_TIME = new Set(["history", "callbackUrl"]);
-/** The keys whose templates are rendered later, where more is known; the server judges them. */
+/** Keys whose templates are rendered later, in a larger scope; only the server checks them. */
 const LATER = ["until", "while", "filter"];
 
 const known = new WeakMap<Task, Templates>();
 
-/** What is wrong with the templates of one task; `views` are innermost first. */
+/** Return the problems of a task's templates; `views` are innermost first. */
 export function taskTemplateProblems(
   task: Task,
   views: readonly View[],
@@ -38,7 +39,7 @@ export function taskTemplateProblems(
   );
 }
 
-/** What is wrong with the templates of the workflow's output, when all tasks are done. */
+/** Return the problems of the templates in the workflow's output, when all tasks have ended. */
 export function outputProblems(document: Definition, wiring: Wiring): FoundProblem[] {
   const views = [{ wiring, task: null }];
   return problemsOf(templatesOf(document.output ?? null), (reading) =>
@@ -64,7 +65,7 @@ function problemsOf(
   return [...unclosed, ...read];
 }
 
-/** The templates of all its modules, their places below the task. */
+/** Return the templates of all its modules, with pointers from the task. */
 function templatesIn(task: Task): Templates {
   const before = known.get(task);
   if (before) return before;

@@ -1,18 +1,20 @@
-/** What a validator's findings say to people: one sentence a place, no noise of branches. */
+/**
+ * Converts a validator's errors to messages: one for each place, without errors of other branches.
+ */
 import type { OutputUnit } from "@cfworker/json-schema";
 import { groupedBy } from "../document/grouping";
 import type { Json } from "../document/types";
 import { t } from "../words/t";
 import type { Pointer } from "./found";
 
-/** One mistake below the value that was checked. */
+/** A problem inside the checked value. */
 export interface Mistake {
   pointer: Pointer;
   code: string;
   message: string;
 }
 
-/** Keywords that only say that something further in is wrong. */
+/** Keywords whose errors only say that a part is invalid. */
 const AROUND = new Set([
   "$ref",
   "additionalProperties",
@@ -38,7 +40,7 @@ const WORDS: Record<string, string> = {
 const LONGEST = 60;
 const LESS = " is less than ";
 
-/** The mistakes that the findings (parents before children) tell of. */
+/** Return the problems of the errors; errors of parents precede those of children. */
 export function mistakes(units: readonly OutputUnit[], value: Json): Mistake[] {
   const told: Mistake[] = [];
   let rest = units;
@@ -56,7 +58,7 @@ export function mistakes(units: readonly OutputUnit[], value: Json): Mistake[] {
 const below = (units: readonly OutputUnit[], around: OutputUnit): OutputUnit[] =>
   units.filter((unit) => unit.keywordLocation.startsWith(`${around.keywordLocation}/`));
 
-/** What the branch of the right kind says; where none is, which kinds there are. */
+/** Return the errors of the branch with the right type; without one, list the expected types. */
 function ofBranches(around: OutputUnit, units: OutputUnit[], value: Json): Mistake[] {
   const start = around.keywordLocation.length + 1;
   const byBranch = groupedBy(units, (unit) => unit.keywordLocation.slice(start).split("/")[0]);
@@ -115,7 +117,7 @@ function ofOne(unit: OutputUnit, value: Json): Mistake {
   }
 }
 
-/** `one of "GET", "POST"` out of `Instance does not match any of ["GET","POST"].` */
+/** Extract `one of "GET", "POST"` from `Instance does not match any of ["GET","POST"].` */
 function wanted(unit: OutputUnit): string {
   const listed = unit.error.replace(/^.*? match (any of )?/, "").replace(/\.$/, "");
   if (unit.keyword === "const") return listed;
@@ -128,9 +130,9 @@ const expectedKinds = (unit: OutputUnit): string[] =>
 const anyOf = (kinds: readonly string[]): string =>
   kinds.reduce((one, other) => (one === "" ? other : t("problems.or", { one, other })), "");
 
-/** The validator's sentence, `900 is greater than 300.`, as it may stand after a place. */
+/** Reword the validator's message, such as `900 is greater than 300.`, to follow a place. */
 function plain({ keyword, error }: OutputUnit): string {
-  // The validator says "0 is less than 0." of a value that must be greater than 0.
+  // For a value that must be greater than 0, the validator says "0 is less than 0."
   const told =
     keyword === "exclusiveMinimum" ? error.replace(LESS, " is not greater than ") : error;
   for (const [pattern, words] of SENTENCES) {
@@ -141,7 +143,7 @@ function plain({ keyword, error }: OutputUnit): string {
   return sentence.charAt(0).toLowerCase() + sentence.slice(1);
 }
 
-/** What the validator says of values, in our words. */
+/** Patterns of the validator's messages, with our translated messages. */
 const SENTENCES: readonly [RegExp, (one: string, other: string) => string][] = [
   [/^(.+) is less than (\S+)\.$/, (value, bound) => t("problems.isLess", { value, bound })],
   [

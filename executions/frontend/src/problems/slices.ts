@@ -3,12 +3,12 @@ import { everyTask } from "../document/paths";
 import type { Definition } from "../document/types";
 import { fieldMistakes } from "./fields";
 
-/** How long the page may be kept busy at once, in milliseconds. */
+/** Maximum time for which the page is blocked at once, in milliseconds. */
 const SLICE = 8;
 
 /**
- * Look at every task that was not seen before, a few at a time, so that a large document never
- * stops anybody's typing. What was looked at is remembered, also when this is aborted.
+ * Check every new task, with pauses, so that a large document does not delay typing. The results
+ * remain cached, even after an abort.
  */
 export async function lookedAt(
   document: Definition,

@@ -1,11 +1,11 @@
-/** What the list of problems knows beside the problems: whether it is open, and what the server said. */
+/** State of the list of problems: whether it is open, and the server's last response. */
 import { create } from "zustand";
 import type { Verdict } from "./merge";
 
 interface Checking {
   open: boolean;
   verdict: Verdict | null;
-  /** Why the server's checks are missing, in a sentence; "" where they are not. */
+  /** The reason why the server's checks are missing; "" if they are not. */
   note: string;
 }
 

@@ -1,8 +1,8 @@
-/** What the templates of a value read, as far as it can be seen without reading all of Jinja. */
+/** Finds what the templates of a value read, without parsing Jinja completely. */
 import type { Json } from "../document/types";
 import type { Pointer } from "./found";
 
-/** `tasks.fetch.output` in the text at `pointer` is `["tasks", "fetch", "output"]`. */
+/** For `tasks.fetch.output` in the text at `pointer`: `["tasks", "fetch", "output"]`. */
 export interface Reading {
   pointer: Pointer;
   names: readonly string[];
@@ -10,7 +10,7 @@ export interface Reading {
 
 export interface Templates {
   readings: readonly Reading[];
-  /** Where a `{{` is not closed. */
+  /** Pointers to texts with an unclosed `{{`. */
   open: readonly Pointer[];
 }
 
@@ -22,7 +22,7 @@ const READ = new RegExp(
   "g",
 );
 
-/** All that the templates in a value read of tasks and variables. */
+/** Return everything that the templates in a value read of tasks and variables. */
 export function templatesOf(value: Json): Templates {
   const readings: Reading[] = [];
   const open: Pointer[] = [];
@@ -56,5 +56,5 @@ function* readIn(text: string): Generator<string[]> {
 const textsIn = (expression: string): [from: number, to: number][] =>
   [...expression.matchAll(QUOTED)].map((match) => [match.index, match.index + match[0].length]);
 
-/** Whether the last `{{` has no `}}` behind it. */
+/** Whether the last `{{` is not followed by `}}`. */
 const isOpen = (text: string): boolean => text.lastIndexOf("{{") > text.lastIndexOf("}}");

@@ -1,4 +1,4 @@
-/** A JSON Schema in which a text that holds a template stands for any value. */
+/** Changes a JSON Schema so that a text with a template is valid for any type. */
 import type { Json, JsonObject } from "../document/types";
 
 const TEMPLATE: JsonObject = { type: "string", pattern: "\\{\\{" };
@@ -25,7 +25,7 @@ const MAPS = new Set([
 export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The schema, and every one in it, behind "if this is no template". */
+/** Wrap the schema, and every schema in it, in "if the value is not a template". */
 export function tolerant(schema: Json): Json {
   if (!isObject(schema)) return schema;
   const { $defs, ...rest } = inner(schema);

@@ -7,7 +7,7 @@ import { useStudio } from "../store/studio";
 import { t } from "../words/t";
 import { cancelExecution } from "./executions";
 
-/** The button that cancels a run, and its question. */
+/** The button that cancels the execution, with a confirmation. */
 export function CancelRun({ execution }: { execution: string }) {
   const may = useStudio((state) => state.page.canOperate);
   const [asking, setAsking] = useState(false);

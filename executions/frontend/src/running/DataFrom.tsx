@@ -8,7 +8,7 @@ import type { ExecutionSummary } from "./executions";
 import { useRecent } from "./recent";
 import { dropResults, useResultsStore } from "./results";
 
-/** Which execution's data is shown on the tasks and beside the forms, and how old it is. */
+/** The choice of the execution whose data the tasks and forms show, with its age. */
 export function DataFrom() {
   const { results, loading, trouble } = useResultsStore();
   const watched = useLiveStore((state) => state.watched);
@@ -53,7 +53,7 @@ function told(one: ExecutionSummary): string {
   return `${ago(one.createdAt)} · ${markOf(one.state).word} · ${which} · ${clock(one.createdAt)}`;
 }
 
-/** Renders again each half minute, so that ages stay true. */
+/** Render again every 30 s, so that displayed ages are correct. */
 function useMinutes(): void {
   const [, setTurn] = useState(0);
   useEffect(() => {

@@ -15,7 +15,7 @@ import { executionPageOf } from "./links";
 import { useResultsStore } from "./results";
 import { openRun } from "./wish";
 
-/** The latest executions beside the canvas; choosing one shows its states and data. */
+/** The latest executions, beside the canvas; a click shows an execution's states and data. */
 export function ExecutionList() {
   const root = useRef<HTMLElement>(null);
   const { rows, more, trouble, showAll } = useLatest(root);
@@ -102,7 +102,7 @@ function Row({ row, shown }: { row: ExecutionSummary; shown: boolean }) {
   );
 }
 
-/** From its beginning to its end, or to now; "" before it began. */
+/** Return the duration from the start to the end or the present; "" before the start. */
 function tookOf({ state, startedAt, finishedAt }: ExecutionSummary): string {
   if (startedAt === null || FINAL.has(state)) return took(startedAt, finishedAt);
   return span(Date.now() - Date.parse(startedAt));

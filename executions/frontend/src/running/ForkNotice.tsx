@@ -15,7 +15,7 @@ import { Refusal } from "./Refusal";
 import { useResultsStore } from "./results";
 import { openRun, runActions, setPayload } from "./wish";
 
-/** Offered while a fork is prepared: first a test with the run's data, then the fork itself. */
+/** The notice while a fork is prepared, with buttons for a test and for the fork itself. */
 export function ForkNotice() {
   const origin = useFork((state) => state.origin);
   const [asking, setAsking] = useState(false);
@@ -48,8 +48,8 @@ export function ForkNotice() {
 }
 
 /**
- * Whether the data of the run on screen are still to come. Once they are there they may be fetched
- * again, as its tasks end: that must not take the button away under a click.
+ * Whether the displayed execution's data is not loaded yet. Later reloads, when tasks end, do not
+ * count, because they would disable the button just before a click.
  */
 function useFetching(): boolean {
   const watched = useLiveStore((state) => state.watched);
@@ -59,7 +59,9 @@ function useFetching(): boolean {
   );
 }
 
-/** The run dialog with the origin's payload and, for the tasks before, its results. */
+/**
+ * Open the run dialog with the original execution's payload and its results for the earlier tasks.
+ */
 function testFrom(task: string): void {
   const payload = useResultsStore.getState().results?.payload ?? null;
   if (payload !== null && isWhole(payload)) setPayload(written(payload));

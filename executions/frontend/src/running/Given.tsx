@@ -7,13 +7,13 @@ import { usePins } from "./pins";
 import { useResults } from "./results";
 
 interface Props {
-  /** The task that the run begins with; null where it begins at the beginning. */
+  /** The task at which the test run starts; null if it starts at the beginning. */
   from: string | null;
   useShown: boolean;
   onUseShown: (use: boolean) => void;
 }
 
-/** The results that stand in for tasks: pinned ones, and those of the run on screen. */
+/** The results that replace tasks: pinned outputs, and those of the displayed execution. */
 export function Given({ from, useShown, onUseShown }: Props) {
   const { pins, unpin, clear } = usePins();
   const since = useShownSince();
@@ -65,7 +65,7 @@ export function Given({ from, useShown, onUseShown }: Props) {
   );
 }
 
-/** When the run on screen was created, "" until that is known; null where none is shown. */
+/** Return when the displayed execution was created, "" until that is known; null without one. */
 function useShownSince(): string | null {
   const { results } = useResults();
   const watched = useLiveStore((state) => state.watched);

@@ -11,7 +11,7 @@ const KINDS: readonly [PartKind, string][] = [
   ["only", t("running.oneTaskAlone")],
 ];
 
-/** Which part of the draft runs. */
+/** The choice of the part of the draft to run. */
 export function PartChoice() {
   const { part } = useWish();
   const tasks = useDocument().tasks;

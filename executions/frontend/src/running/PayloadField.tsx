@@ -12,7 +12,10 @@ import { setPayload, useWish } from "./wish";
 
 const SAMPLE = "sample";
 
-/** The payload, as a form where the workflow says what it takes, and as JSON: a sample by the workflow's input, or that of an earlier execution. */
+/**
+ * The payload: as a form if the workflow declares fields, or as JSON. It can be filled with a
+ * sample, or with the payload of an earlier execution.
+ */
 export function PayloadField({ mistake }: { mistake: string }) {
   const input = useDocument().input;
   const text = useWish((state) => state.payload);

@@ -4,13 +4,13 @@ import { SchemaForm } from "../forms/SchemaForm";
 import { readPayload, written } from "./payload";
 import { setPayload } from "./wish";
 
-/** Whether a workflow says which fields its payload has. */
+/** Whether the workflow's input schema declares fields. */
 export const hasFields = (schema: JsonObject | undefined): boolean =>
   typeof schema?.properties === "object" &&
   schema.properties !== null &&
   Object.keys(schema.properties).length > 0;
 
-/** The payload's text as a form; what the schema does not know stays in the text. */
+/** The payload's text as a form; keys that the schema does not name stay in the text. */
 export function PayloadForm({ schema, text }: { schema: JsonObject; text: string }) {
   const read = readPayload(text);
   const value = "value" in read ? read.value : {};

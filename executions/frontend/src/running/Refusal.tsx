@@ -8,7 +8,7 @@ import { t } from "../words/t";
 const SHOWN = 50;
 const IN_THE_DOCUMENT = /^(tasks|edges|settings|labels|triggers|output|variables|input\b)/;
 
-/** Why nothing was started: each mistake, those of the workflow with the way to it. */
+/** The reasons why the start failed; problems in the workflow are links to their places. */
 export function Refusal({ refused }: { refused: Refused }) {
   const document = useDocument();
   const set = useStudio((state) => state.set);

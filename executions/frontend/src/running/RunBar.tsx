@@ -16,7 +16,7 @@ import { useResults } from "./results";
 import "./running.css";
 import { VersionNotice } from "./VersionNotice";
 
-/** The run on screen, at the canvas' foot: how far it is, and what can be done about it. */
+/** The displayed execution at the bottom of the canvas: its progress, and actions for it. */
 export function RunBar() {
   const { results } = useResults();
   const watched = useLiveStore((state) => state.watched);
@@ -67,7 +67,7 @@ function Progress({ execution }: { execution: ExecutionRow | null }) {
   );
 }
 
-/** From the run's beginning to its end or to now, by the server's clock. */
+/** The duration from the start to the end or the present, by the server's clock. */
 function Elapsed({ execution }: { execution: ExecutionRow }) {
   const skew = useLiveStore((state) => state.skew);
   const [now, setNow] = useState(Date.now);
@@ -88,7 +88,7 @@ const TROUBLES: Partial<Record<Connection, string>> = {
   gone: t("running.thisRunIsNoLongerThere"),
 };
 
-/** A connection that is as it should be needs no word. */
+/** A problem with the connection; nothing if the connection works. */
 function Trouble({ connection }: { connection: Connection }) {
   const text = TROUBLES[connection];
   const signIn = useStudio((state) => state.page.signIn);

@@ -16,7 +16,7 @@ import { mayTest, NO_TEST, useWish } from "./wish";
 
 type What = Order["what"];
 
-/** Asks what to run, on which payload and with which given results, and starts it. */
+/** Asks what to run, with which payload and given results, and starts it. */
 export function RunDialog() {
   const { set, page } = useStudio.getState();
   const wish = useWish();
@@ -54,7 +54,7 @@ export function RunDialog() {
         }
         icon="play_arrow"
         strong
-        // Of one task, all is chosen: Enter runs it.
+        // For a part of the workflow, focus the button, so that Enter starts the run.
         data-first={wish.part.kind === EVERYTHING.kind ? undefined : ""}
         refusal={refusal}
         onClick={() => void run()}
@@ -82,13 +82,13 @@ export function RunDialog() {
   );
 }
 
-/** Why it cannot be started now, if so. */
+/** Return the reason why the run cannot be started now, or undefined. */
 function refusalOf(payload: ReadPayload, taking: string | null): string | undefined {
   if (taking !== null) return t("running.thePayloadOfTheEarlierRun");
   return "mistake" in payload ? payload.mistake : undefined;
 }
 
-/** The draft as a test, or the newest version. */
+/** The choice between the draft, as a test, and the newest version. */
 function What({ chosen, onChoose }: { chosen: What; onChoose: (what: What) => void }) {
   const page = useStudio((state) => state.page);
   const version = useStudio((state) => state.workflow?.latestVersion ?? null);

@@ -7,7 +7,7 @@ import { usePins } from "./pins";
 import { useResults } from "./results";
 import { runActions } from "./wish";
 
-/** What of running is offered at one task. */
+/** The run actions of one task. */
 export function RunMenu({ path }: { path: TaskPath }) {
   const { results, of } = useResults();
   const pins = usePins();

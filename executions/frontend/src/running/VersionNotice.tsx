@@ -7,7 +7,7 @@ import { t } from "../words/t";
 import { useResults } from "./results";
 import { sameWork } from "./same";
 
-/** Told where the run on screen was of a version that does otherwise than the draft. */
+/** The notice that the displayed execution ran a version that differs from the draft. */
 export function VersionNotice() {
   const document = useDocument();
   const workflow = useStudio((state) => state.workflow?.id);

@@ -1,4 +1,4 @@
-/** Times as people say them. Pure. */
+/** Formats times and durations. Pure. */
 import { dateText, decimalText, timeText } from "../words/formats";
 import { t } from "../words/t";
 
@@ -8,7 +8,7 @@ const UNITS = [
   [36 * 3600, 3600, "shared.hours"],
 ] as const;
 
-/** "3 min ago"; `now` in milliseconds. */
+/** Format how long ago a time was: "3 min ago"; `now` is in milliseconds. */
 export function ago(time: string, now = Date.now()): string {
   const seconds = Math.max(0, (now - Date.parse(time)) / 1000);
   if (seconds < 10) return t("shared.justNow");
@@ -16,14 +16,14 @@ export function ago(time: string, now = Date.now()): string {
   return t("shared.ago", { time: t(words, { value: Math.round(seconds / unit) }) });
 }
 
-/** "14:03:10", with the day where it is not today's. */
+/** Format a time: "14:03:10", with the date if it is not today. */
 export function clock(time: string, now = new Date()): string {
   const at = new Date(time);
   const hour = timeText(at);
   return at.toDateString() === now.toDateString() ? hour : `${dateText(at)} ${hour}`;
 }
 
-/** "0.8 s", "12 s", "3 min 4 s", "2 h 5 min". */
+/** Format a duration: "0.8 s", "12 s", "3 min 4 s", "2 h 5 min". */
 export function span(milliseconds: number): string {
   const seconds = Math.max(0, milliseconds) / 1000;
   if (seconds < 10) return t("shared.seconds", { value: decimalText(seconds, 1) });

@@ -1,4 +1,4 @@
-/** The operations on executions that the studio asks for. */
+/** Operations on executions. */
 import { ask } from "../api/client";
 import type { Definition, Json, TaskPath } from "../document/types";
 import type { Pin } from "./pins";
@@ -23,7 +23,7 @@ export interface Started {
   triggerPayload?: Json;
 }
 
-/** What a test run is asked for with. */
+/** The request for a test run. */
 export interface TestRun {
   definition: Definition;
   params: Json;
@@ -34,18 +34,18 @@ export interface TestRun {
 
 const SHOWN = 20;
 
-/** Run a definition, or a part of it, once, as a test. */
+/** Start a test run of a definition, or of a part of it. */
 export const startTest = (workflow: string, run: TestRun, key: string): Promise<Started> =>
   posted(`v1/Workflow/${workflow}/test`, run, key);
 
-/** Start one execution of a published version. */
+/** Start an execution of a published version. */
 export const startVersion = (
   workflow: string,
   run: { params: Json; version: number },
   key: string,
 ): Promise<Started> => posted(`v1/WorkflowExecution/${workflow}/execute`, run, key);
 
-/** Start a new execution from right before a step of another, on a published version. */
+/** Fork an execution right before one of its steps, with a published version. */
 export const forkExecution = (
   execution: string,
   fork: { stepPath: string; version: number },
@@ -56,20 +56,23 @@ export const cancelExecution = async (execution: string): Promise<void> => {
   await ask(`v1/WorkflowExecution/${execution}/cancel`, { method: "POST", json: {} });
 };
 
-/** The newest executions of a workflow, test runs among them. */
+/** Return the newest executions of a workflow, including test runs. */
 export const recentExecutions = async (workflow: string): Promise<ExecutionSummary[]> =>
   (await ask<ExecutionSummary[]>(`v1/WorkflowExecution?workflowId=${workflow}&limit=${SHOWN}`))
     .data;
 
-/** What an execution began with; a hidden payload is told as it stands. */
+/** Return an execution's payload; a hidden payload is returned as its placeholder. */
 export const payloadOf = async (execution: string): Promise<Json> =>
   (await ask<Started>(`v1/WorkflowExecution/${execution}`)).data.triggerPayload ?? null;
 
-/** The output of a run, in full. */
+/** Return the complete output of a run. */
 export const outputOf = async (run: string): Promise<Json> =>
   (await ask<{ outputs: Json }>(`v1/Run/${run}`)).data.outputs;
 
-/** What the tasks of an execution got and gave; of the newest one, or null where there is none. */
+/**
+ * Return the inputs and outputs of an execution's tasks, by default of the newest execution; null
+ * if there is none.
+ */
 export async function fetchResults(
   workflow: string,
   execution: string | undefined,
@@ -87,7 +90,7 @@ async function posted(address: string, json: unknown, idempotencyKey: string): P
   return (await ask<Started>(address, { method: "POST", json, idempotencyKey })).data;
 }
 
-/** A key nobody has used; `randomUUID` is missing where a page is not served securely. */
+/** Return a random key; `crypto.randomUUID` is not available on pages without HTTPS. */
 export const newKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
     byte.toString(16).padStart(2, "0"),

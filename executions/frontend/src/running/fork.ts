@@ -1,4 +1,4 @@
-/** A fork with changes: an execution that is to go on from one of its steps, on an edited draft. */
+/** A fork with changes: it continues from a step of another execution, with an edited draft. */
 import { create } from "zustand";
 import { Refused } from "../api/client";
 import { publish } from "../api/workflows";
@@ -14,14 +14,14 @@ const UNCHANGED = "unchanged";
 
 export interface Origin {
   execution: string;
-  /** With turns: `refine[2].draft.main`. */
+  /** The step's path with iterations, such as `refine[2].draft.main`. */
   step: string;
 }
 
-/** The fork being prepared, as the monitor asked for it; null where none is. */
+/** The fork that the user prepares, which the monitor requested; null if there is none. */
 export const useFork = create<{ origin: Origin | null }>()(() => ({ origin: null }));
 
-/** Forget it, also in the address: a reload begins as usual. */
+/** Cancel the fork, and remove it from the URL, so that a reload does not start it again. */
 export function dropFork(): void {
   useFork.setState({ origin: null });
   const address = new URL(location.href);
@@ -30,9 +30,9 @@ export function dropFork(): void {
 }
 
 /**
- * Save and publish the draft, then start the fork on the new version, and watch it.
+ * Save and publish the draft, start the fork with the new version, and watch it.
  *
- * Raises Refused; what was published until then stays published.
+ * Raises Refused; a version that was already published stays published.
  */
 export async function publishAndFork({ execution, step }: Origin): Promise<void> {
   const { workflow } = useStudio.getState();
@@ -48,11 +48,11 @@ export async function publishAndFork({ execution, step }: Origin): Promise<void>
   watch(made.id, { started: true });
 }
 
-/** The draft's version: a new one, or the latest where nothing changed since. */
+/** Publish the draft and return its version; return the latest version if nothing changed since. */
 async function published(workflow: string, latest: number | null): Promise<number> {
   try {
     const { version } = await publish(workflow);
-    setCanary(null); // a publication ends it
+    setCanary(null); // Every publication ends the canary.
     return version;
   } catch (error) {
     if (error instanceof Refused && error.code === UNCHANGED && latest !== null) return latest;

@@ -1,7 +1,9 @@
-/** Pins outlive a reload: in the tab's own storage, by workflow. */
+/** Stores the pins of each workflow in the tab's session storage, so that they survive a reload. */
 import { keptText, readKept, usePins } from "./pins";
 
-/** Read the pins kept for a workflow, and keep what changes from now on; gives the way to stop. */
+/**
+ * Read the stored pins of a workflow, and store every change; return a function that stops this.
+ */
 export function keepPins(workflow: string): () => void {
   const key = `valkyr.studio.pins.${workflow}`;
   usePins.setState({ pins: readKept(sessionStorage.getItem(key)) });
@@ -9,7 +11,7 @@ export function keepPins(workflow: string): () => void {
     try {
       sessionStorage.setItem(key, keptText(pins));
     } catch {
-      // The storage is full or forbidden: the pins then last until the page is left.
+      // The storage is full or blocked; the pins then last until the page is closed.
     }
   });
 }

@@ -1,4 +1,4 @@
-/** The latest executions of the workflow, kept current while somebody looks at their list. */
+/** The latest executions of the workflow, updated while their list is visible. */
 import { type RefObject, useCallback, useEffect, useState } from "react";
 import { wordsOf } from "../api/client";
 import { useLiveStore } from "../live/live";
@@ -9,15 +9,18 @@ import { merged } from "./merging";
 const EVERY = 4000;
 
 export interface Latest {
-  /** Newest first; null until they are known. */
+  /** Newest first; null until they are loaded. */
   rows: readonly ExecutionSummary[] | null;
-  /** Newer ones, which `showAll` puts on top. */
+  /** Number of newer executions, which `showAll` adds at the top. */
   more: number;
   trouble: string;
   showAll: () => void;
 }
 
-/** Known rows change in place; new ones are counted, as they would move what is about to be clicked. */
+/**
+ * Update listed rows in place. New rows are only counted, because they would move a row that the
+ * user is about to click.
+ */
 export function useLatest(list: RefObject<HTMLElement | null>): Latest {
   const workflow = useStudio((state) => state.workflow?.id);
   const watched = useLiveStore((state) => state.watched);

@@ -1,11 +1,11 @@
-/** Pages of the admin about an execution. */
+/** Links to the admin's pages about an execution. */
 import type { TaskPath } from "../document/types";
 import { useStudio } from "../store/studio";
 
-/** What stands for an id in the addresses that pages are given. */
+/** The placeholder for an id in the addresses that the server provides. */
 export const ANY = "00000000-0000-0000-0000-000000000000";
 
-/** The page of an execution, with one of its runs or tasks selected. */
+/** Return the address of an execution's page, with one of its runs or tasks selected. */
 export function executionPageOf(
   execution: string,
   at: { run?: string; task?: TaskPath } = {},

@@ -1,11 +1,11 @@
-/** What a list of executions becomes when it is read again. Pure. */
+/** Updates a list of executions. Pure. */
 import type { ExecutionSummary } from "./executions";
 
 /**
- * The rows that are shown, as they are by now; new ones wait until they are asked for.
+ * Return the displayed rows with their present values; new rows wait until the user asks for them.
  *
- * All are shown at once where there were none, and where one of the new ones is being watched: who
- * started it looks for it.
+ * All rows are displayed at once if there were none, or if a new one is watched, because the user
+ * who started it looks for it.
  */
 export function merged(
   shown: readonly ExecutionSummary[] | null,

@@ -1,5 +1,4 @@
-/** What the studio begins with: the task and the run that its address names, else the newest one's
- * results. */
+/** The studio's first view: the URL's task and execution, or the newest execution's results. */
 import { useEffect } from "react";
 import { openLinkedTask } from "../canvas/taskLink";
 import { taskOf } from "../live/frames";
@@ -9,7 +8,7 @@ import { useFork } from "./fork";
 import { keepPins } from "./keeping";
 import { loadResults } from "./results";
 
-/** Once the editor is there: pins, then the run, after the first paint. */
+/** Load the pins, and, after the first paint, show the task and the execution. */
 export function useOpening(): void {
   const workflow = useStudio((state) => state.workflow?.id);
   useEffect(() => {

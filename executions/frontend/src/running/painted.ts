@@ -1,4 +1,4 @@
-/** States on the canvas from the results of an execution that nobody watches. Pure. */
+/** Converts the results of an execution that is not watched to states on the canvas. Pure. */
 import type { TaskPath } from "../document/types";
 import type { TaskLive } from "../live/live";
 import { markOf } from "../live/states";

@@ -1,4 +1,4 @@
-/** Which part of a workflow a test run runs, and the results it takes for the rest. Pure. */
+/** The part of a workflow that a test run executes, and the results for the other tasks. Pure. */
 import type { Definition, Json, TaskPath } from "../document/types";
 import type { TestRun } from "./executions";
 import type { Pin, Pins } from "./pins";
@@ -8,7 +8,7 @@ export type PartKind = "everything" | "upTo" | "from" | "only";
 
 export interface Part {
   kind: PartKind;
-  /** A task of the workflow itself; "" with `everything`. */
+  /** A task of the workflow itself; "" for `everything`. */
   task: TaskPath;
 }
 
@@ -16,10 +16,12 @@ export const EVERYTHING: Part = { kind: "everything", task: "" };
 
 /** The outcome of a pinned task that did not run. */
 const SKIPPED = "skipped";
-/** What stands in place of a value that was not told: no result to go on with. */
+/**
+ * Keys of the placeholders for values that the server left out; such a value cannot be a result.
+ */
 const NOT_TOLD = ["$hidden", "$truncated", "$masked"];
 
-/** Every task that comes before one, by edges, in the document's order. */
+/** Return every task that precedes a task, in the document's order. */
 export function upstreamOf(document: Definition, task: TaskPath): TaskPath[] {
   const found = new Set<string>();
   const pending = [task];
@@ -34,7 +36,7 @@ export function upstreamOf(document: Definition, task: TaskPath): TaskPath[] {
   return document.tasks.map((one) => one.id).filter((id) => found.has(id));
 }
 
-/** A task's result as a pin; null where it has none, or one that was not told in full. */
+/** Return a task's result as a pin; null if there is no result, or only a part of it. */
 export function pinOf(result: TaskResult | undefined): Pin | null {
   if (!result || !isWhole(result.outputs)) return null;
   if (result.state === "SKIPPED") return { output: null, outcome: SKIPPED };
@@ -43,7 +45,9 @@ export function pinOf(result: TaskResult | undefined): Pin | null {
   return { output: result.outputs, ...(result.outcome ? { outcome: result.outcome } : {}) };
 }
 
-/** The results of an execution as pins of these tasks; where one was not reached, as skipped. */
+/**
+ * Return an execution's results as pins of these tasks; tasks that it did not reach are skipped.
+ */
 export function pinsOf(results: LastResults | null, tasks: readonly TaskPath[]): Pins {
   const ended = results !== null && ["SUCCESS", "FAILED"].includes(results.state);
   const found = tasks.map((path): [TaskPath, Pin | null] => {
@@ -54,7 +58,7 @@ export function pinsOf(results: LastResults | null, tasks: readonly TaskPath[]):
   return new Map(found.filter((entry): entry is [TaskPath, Pin] => entry[1] !== null));
 }
 
-/** Whether a value is there in full: nothing in it was hidden or cut away. */
+/** Whether a value is complete: no part of it was hidden or cut off. */
 export function isWhole(value: Json): boolean {
   if (Array.isArray(value)) return value.every(isWhole);
   if (typeof value !== "object" || value === null) return true;
@@ -62,7 +66,7 @@ export function isWhole(value: Json): boolean {
   return Object.values(value).every(isWhole);
 }
 
-/** What to ask for: the document as it is, the part, and the pins of tasks that there still are. */
+/** Return the request for a test run: the document, the part, and the pins of existing tasks. */
 export function testRunOf(document: Definition, part: Part, params: Json, pins: Pins): TestRun {
   const known = new Set(document.tasks.map((task) => task.id));
   const pinned = [...pins].filter(([path]) => known.has(path) && path !== startOf(part));
@@ -75,6 +79,6 @@ export function testRunOf(document: Definition, part: Part, params: Json, pins: 
   };
 }
 
-/** The task that a run begins with, which therefore runs even when it is pinned. */
+/** Return the task at which the run starts; it runs even if it is pinned. */
 export const startOf = (part: Part): TaskPath | null =>
   part.kind === "from" || part.kind === "only" ? part.task : null;

@@ -1,10 +1,10 @@
-/** A payload as text: read with the place of a mistake, and written. Pure. */
+/** Reads and writes payloads as text. Pure. */
 import type { Json } from "../document/types";
 import { t } from "../words/t";
 
 export type ReadPayload = { value: Json } | { mistake: string };
 
-/** Read it; an empty text is an empty payload. */
+/** Parse the text; an empty text is an empty payload. */
 export function readPayload(text: string): ReadPayload {
   if (text.trim() === "") return { value: {} };
   try {

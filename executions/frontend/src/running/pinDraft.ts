@@ -6,13 +6,13 @@ import { wasCut } from "./starting";
 
 export interface Draft {
   output: Json | undefined;
-  /** Why the full output is missing, in words; "" if loading it did not fail. */
+  /** The reason why the complete output is missing; "" if loading it did not fail. */
   trouble: string;
 }
 
 const isCut = ({ output }: Draft): boolean => wasCut(output ?? null);
 
-/** The change to the draft when the full output arrives, or fails to; typed output stays. */
+/** Return the change to the draft after loading; an output that the user typed stays. */
 export const loaded = (reading: Promise<Json>): Promise<(now: Draft) => Draft> =>
   reading.then(
     (output) => (now) => (isCut(now) ? { output, trouble: "" } : now),
@@ -25,6 +25,6 @@ export const loaded = (reading: Promise<Json>): Promise<(now: Draft) => Draft> =
     },
   );
 
-/** Why the draft cannot be pinned; undefined if it can. */
+/** Return the reason why the draft cannot be pinned; undefined if it can. */
 export const refusalOf = (draft: Draft): string | undefined =>
   isCut(draft) ? draft.trouble || t("inspector.theWholeOutputIsStillBeing") : undefined;

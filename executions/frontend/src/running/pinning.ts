@@ -1,4 +1,4 @@
-/** Pins from what the execution on screen gave. */
+/** Pins outputs of the displayed execution. */
 import type { TaskPath } from "../document/types";
 import { announce } from "../shared/announce";
 import { useStudio } from "../store/studio";
@@ -8,7 +8,7 @@ import { canBePinned, usePins } from "./pins";
 import { shownRun } from "./results";
 import { shownBefore } from "./starting";
 
-/** Why nothing can be pinned before this task, or undefined. */
+/** Return the reason why nothing can be pinned before this task, or undefined. */
 export function pinBeforeRefusal(path: TaskPath): string | undefined {
   const document = useStudio.getState().history.present;
   if (!canBePinned(path)) return t("running.itIsGivenAsAWhole");
@@ -17,7 +17,7 @@ export function pinBeforeRefusal(path: TaskPath): string | undefined {
   return undefined;
 }
 
-/** Pin every task before this one at what it gave; says how many. */
+/** Pin the outputs of every task before this one, and announce their number. */
 export async function pinBefore(path: TaskPath): Promise<void> {
   try {
     const found = new Map([...(await shownBefore(path))].filter(([, pin]) => isWhole(pin.output)));

@@ -1,10 +1,12 @@
-/** Results that tasks are to have in test runs instead of being run; kept until the tab is closed. */
+/**
+ * Pinned results, which test runs use instead of running the tasks; kept until the tab is closed.
+ */
 import { create } from "zustand";
 import type { Json, TaskPath } from "../document/types";
 
 export interface Pin {
   output: Json;
-  /** Which way the task leads; left out where only one does. */
+  /** The outcome of the task; omitted if only one is possible. */
   outcome?: string;
 }
 
@@ -14,12 +16,12 @@ export interface PinsState {
   pins: Pins;
   pin(path: TaskPath, pin: Pin): void;
   unpin(path: TaskPath): void;
-  /** With several more at once. */
+  /** Add several pins. */
   pinAll(more: Pins): void;
   clear(): void;
 }
 
-/** The pins of the workflow that is open; only tasks outside of containers can be pinned. */
+/** The pins of the open workflow; only tasks outside containers can be pinned. */
 export const usePins = create<PinsState>()((set) => ({
   pins: new Map(),
   pin: (path, pin) => set(({ pins }) => ({ pins: new Map(pins).set(path, pin) })),
@@ -29,13 +31,14 @@ export const usePins = create<PinsState>()((set) => ({
   clear: () => set({ pins: new Map() }),
 }));
 
-/** Whether a task is pinned. */
 export const useIsPinned = (path: TaskPath): boolean => usePins((state) => state.pins.has(path));
 
-/** Whether a task of this path can have a pin: what stands in a body is given as a whole. */
+/** Whether a task with this path can be pinned; tasks in containers cannot. */
 export const canBePinned = (path: TaskPath): boolean => !path.includes(".");
 
-/** The pins as a text to keep, and back; a text of another form gives none. Pure. */
+/**
+ * Convert pins to text; `readKept` converts them back, and returns no pins for other text. Pure.
+ */
 export const keptText = (pins: Pins): string => JSON.stringify(Object.fromEntries(pins));
 
 export function readKept(text: string | null): Pins {

@@ -1,4 +1,4 @@
-/** The newest executions of the workflow that is open. */
+/** The newest executions of the open workflow. */
 import { useEffect } from "react";
 import { create } from "zustand";
 import { useLiveStore } from "../live/live";
@@ -7,7 +7,7 @@ import { type ExecutionSummary, recentExecutions } from "./executions";
 
 const useStore = create<{ rows: readonly ExecutionSummary[] }>()(() => ({ rows: [] }));
 
-/** Newest first; read again whenever another one is watched, or ends. */
+/** Return them, newest first; load them again when another one is watched, or changes its state. */
 export function useRecent(): readonly ExecutionSummary[] {
   const workflow = useStudio((state) => state.workflow?.id);
   const watched = useLiveStore((state) => state.watched);
@@ -18,7 +18,7 @@ export function useRecent(): readonly ExecutionSummary[] {
     let over = false;
     recentExecutions(workflow)
       .then((rows) => over || useStore.setState({ rows }))
-      // The list is a help alone: without it the newest results are still there.
+      // The list is optional; the newest results are loaded anyway.
       .catch(() => undefined);
     return () => {
       over = true;

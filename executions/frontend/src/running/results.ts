@@ -1,7 +1,7 @@
 /**
- * What the tasks of an execution got and gave: shown beside the forms, and offered in completion.
+ * The inputs and outputs of an execution's tasks, for the forms and for completion.
  *
- * One execution's results are there at a time: the one being watched, the one chosen, or the newest.
+ * The store has the results of one execution: the watched one, the chosen one, or the newest.
  */
 import { create } from "zustand";
 import { Refused } from "../api/client";
@@ -12,14 +12,16 @@ import { useStudio } from "../store/studio";
 import { fetchResults } from "./executions";
 import { painted } from "./painted";
 
-/** One task's newest run; of a container's body, that of the last turn. */
+/** A task's newest run; for a task in a container, that of the last iteration. */
 export interface TaskResult {
-  /** As of a run: `SUCCESS`, `FAILED`, `DLQ`, `RUNNING`, `WAITING`, … */
+  /** The state of a run, such as `SUCCESS`, `FAILED`, `DLQ`, `RUNNING` or `WAITING`. */
   state: string;
-  /** "" while it has none. */
+  /** "" until the run has an outcome. */
   outcome: string;
   inputs: Json;
-  /** A value of more than 16,384 characters is left out: `{"$truncated": why, "runId": id}`. */
+  /**
+   * A value of more than 16,384 characters is replaced by `{"$truncated": reason, "runId": id}`.
+   */
   outputs: Json;
   error: string;
   startedAt: string | null;
@@ -43,7 +45,7 @@ export interface LastResults {
 export interface ResultsState {
   results: LastResults | null;
   loading: boolean;
-  /** Why there are none, in words; "" where nothing went wrong. */
+  /** The reason why loading failed; "" if it did not. */
   trouble: string;
 }
 
@@ -51,7 +53,7 @@ const NONE: ResultsState = { results: null, loading: false, trouble: "" };
 
 export const useResultsStore = create<ResultsState>()(() => NONE);
 
-/** The results at hand, and those of one task. */
+/** Return the loaded results, and a function for those of one task. */
 export function useResults(): {
   results: LastResults | null;
   of: (path: TaskPath) => TaskResult | undefined;
@@ -60,13 +62,13 @@ export function useResults(): {
   return { results, of: (path) => results?.tasks[path] };
 }
 
-/** The results of one task; renders again only when they change. */
+/** Return the results of one task; the component renders again only if they change. */
 export const useResultOf = (path: TaskPath): TaskResult | undefined =>
   useResultsStore((state) => state.results?.tasks[path]);
 
 let asked = new AbortController();
 
-/** Fetch the results of this execution, or of the newest one; what was asked before is let go. */
+/** Load the results of this execution, or of the newest one; abort an earlier request. */
 export async function loadResults(executionId?: string): Promise<void> {
   const { workflow } = useStudio.getState();
   if (!workflow) return;
@@ -84,11 +86,11 @@ export async function loadResults(executionId?: string): Promise<void> {
   }
 }
 
-/** The execution on screen: the one that is watched, else the one whose results are shown. */
+/** Return the displayed execution: the watched one, or the one whose results are loaded. */
 export const shownRun = (): string | null =>
   useLiveStore.getState().watched ?? useResultsStore.getState().results?.executionId ?? null;
 
-/** Its results as they are by now: those at hand where they are its last, else fetched anew. */
+/** Return the displayed execution's present results; load them unless the loaded ones are final. */
 export async function newestResults(): Promise<LastResults | null> {
   const { workflow } = useStudio.getState();
   const { results } = useResultsStore.getState();
@@ -98,7 +100,7 @@ export async function newestResults(): Promise<LastResults | null> {
   return fetchResults(workflow.id, execution);
 }
 
-/** Show no results. */
+/** Remove the results. */
 export function dropResults(): void {
   asked.abort();
   show(null);
@@ -106,6 +108,6 @@ export function dropResults(): void {
 
 function show(results: LastResults | null): void {
   useResultsStore.setState({ ...NONE, results });
-  // What is watched is painted from its stream, which is ahead of any results.
+  // The states of a watched execution come from its stream, which is newer than any results.
   if (useLiveStore.getState().watched === null) useLiveStore.setState({ tasks: painted(results) });
 }

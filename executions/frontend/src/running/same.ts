@@ -1,4 +1,4 @@
-/** Whether two definitions do the same: places, notes and how they are written do not count. Pure. */
+/** Whether two definitions do the same. Positions, notes and notation do not matter. Pure. */
 import { read } from "../document/reading";
 import type { JsonObject } from "../document/types";
 
@@ -9,7 +9,7 @@ export function sameWork(one: unknown, other: unknown): boolean {
 const workOf = (definition: unknown): string =>
   JSON.stringify(plain(read(definition as JsonObject, "")));
 
-/** Keys in order, `ui` and empty lists left out, edges in order. */
+/** Sort keys and edges, and remove `ui` and empty lists. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== "object" || value === null) return value;

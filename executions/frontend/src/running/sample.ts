@@ -1,9 +1,11 @@
-/** A payload to begin with, from the schema of what a workflow takes. Pure. */
+/** A sample payload for a workflow's input schema. Pure. */
 import type { Json, JsonObject } from "../document/types";
 
 const DEEP = 6;
 
-/** The least that a schema asks for, with its own defaults and examples; `{}` without a schema. */
+/**
+ * Return a minimal valid payload with the schema's defaults and examples; `{}` without a schema.
+ */
 export function sampleOf(schema: JsonObject | undefined): Json {
   return schema === undefined ? {} : sampleFor(schema, DEEP);
 }
@@ -30,7 +32,7 @@ function byType(schema: JsonObject, depth: number): Json {
   return type === "null" ? null : {};
 }
 
-/** What is required, and what has a default. */
+/** Return an object with the required properties and those that have defaults. */
 function objectOf(schema: JsonObject, depth: number): JsonObject {
   const properties = isObject(schema.properties) ? schema.properties : {};
   const required = Array.isArray(schema.required) ? schema.required.map(String) : [];

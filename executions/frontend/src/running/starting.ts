@@ -1,4 +1,4 @@
-/** Starts what the run dialog asks for, once however often it is pressed, and watches it. */
+/** Starts the execution that the run dialog describes, at most once, and watches it. */
 import type { Json } from "../document/types";
 import { watch } from "../live/watching";
 import { announce } from "../shared/announce";
@@ -10,18 +10,18 @@ import { type Pins, usePins } from "./pins";
 import { type LastResults, newestResults } from "./results";
 
 export interface Order {
-  /** The document as it is on screen, or the newest published version. */
+  /** The document as displayed, or the newest published version. */
   what: "draft" | "published";
   part: Part;
   params: Json;
-  /** With a part: what is shown stands in for the tasks before it that are not pinned. */
+  /** With a part: whether displayed results replace earlier tasks that are not pinned. */
   useShown: boolean;
 }
 
-// A press that got no answer is repeated under its key; another order gets another one.
+// If a start got no response, repeating it uses the same key; a different request gets a new key.
 let last = { text: "", key: "" };
 
-/** Start it; raises Refused with all that is wrong. */
+/** Start the execution; raises Refused with all problems. */
 export async function start(order: Order): Promise<void> {
   const started = await sent(order);
   last = { text: "", key: "" };
@@ -48,7 +48,7 @@ function keyOf(run: unknown): string {
   return last.key;
 }
 
-/** The pins, and under them what the execution on screen gave for the tasks before the part. */
+/** Return the pins, and the displayed execution's results for other tasks before the part. */
 async function pinsFor(part: Part, useShown: boolean): Promise<Pins> {
   const { pins } = usePins.getState();
   const from = startOf(part);
@@ -56,14 +56,14 @@ async function pinsFor(part: Part, useShown: boolean): Promise<Pins> {
   return new Map([...(await shownBefore(from)), ...pins]);
 }
 
-/** What the execution on screen gave for every task before this one, in full. */
+/** Return the displayed execution's complete results of every task before this one. */
 export async function shownBefore(task: string): Promise<Pins> {
   const results = await newestResults();
   const tasks = upstreamOf(useStudio.getState().history.present, task);
   return pinsOf(results && (await whole(results, tasks)), tasks);
 }
 
-/** The results with the outputs of these tasks in full where they were left out for their size. */
+/** Load the complete outputs of these tasks if they were left out for their size. */
 async function whole(results: LastResults, tasks: readonly string[]): Promise<LastResults> {
   const found = { ...results.tasks };
   for (const path of tasks) {

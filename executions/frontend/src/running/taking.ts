@@ -1,11 +1,14 @@
-/** The payload of an earlier run, taken for the next one. */
+/** Copies the payload of an earlier execution to the run dialog. */
 import { t } from "../words/t";
 import { payloadOf } from "./executions";
 import { isWhole } from "./parts";
 import { written } from "./payload";
 import { setPayload, useWish } from "./wish";
 
-/** Fetch it into the dialog, unless one typed or chose another meanwhile; why not, else "". */
+/**
+ * Load the payload into the dialog, unless the user typed or chose another meanwhile. Returns the
+ * reason if this failed, else "".
+ */
 export async function takePayload(execution: string): Promise<string> {
   const wanted = (): boolean => useWish.getState().taking === execution;
   useWish.setState({ taking: execution });

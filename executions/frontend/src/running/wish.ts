@@ -1,4 +1,4 @@
-/** What the run dialog was opened for. */
+/** State of the run dialog. */
 import { create } from "zustand";
 import type { TaskPath } from "../document/types";
 import { type PageFacts, useStudio } from "../store/studio";
@@ -7,15 +7,15 @@ import { EVERYTHING, type Part, type PartKind } from "./parts";
 
 interface Wish {
   part: Part;
-  /** The payload as it was typed last; null before anything was. */
+  /** The payload as typed; null before the first change. */
   payload: string | null;
-  /** The run whose payload is being fetched to take its place; null where none is. */
+  /** The execution whose payload is being loaded; null if there is none. */
   taking: string | null;
 }
 
 export const useWish = create<Wish>()(() => ({ part: EVERYTHING, payload: null, taking: null }));
 
-/** Put a payload into the dialog; one that is still being fetched is let go. */
+/** Set the dialog's payload, and ignore one that is still being loaded. */
 export const setPayload = (payload: string): void => useWish.setState({ payload, taking: null });
 
 /** Open the run dialog for a part of the workflow. */
@@ -27,9 +27,9 @@ export function openRun(part: Part = EVERYTHING): void {
 export interface RunAction {
   kind: PartKind;
   label: string;
-  /** A Material Symbol. */
+  /** The name of a Material Symbol. */
   icon: string;
-  /** Why it cannot be done now, or undefined. */
+  /** The reason why the action is not possible now, or undefined. */
   refusal: string | undefined;
   act: () => void;
 }
@@ -42,11 +42,11 @@ const ACTIONS: readonly [PartKind, string, string][] = [
 export const NO_TEST = t("running.aTestRunNeedsARole");
 const IN_A_BODY = t("running.itRunsAsAWhole");
 
-/** Whether its draft, or a part of it, may be run as a test; that of code too. */
+/** Whether the user may run the draft, or a part of it, as a test; also for workflows from code. */
 export const mayTest = (page: PageFacts): boolean =>
   page.canRun && (page.canEdit || page.canTakeOver);
 
-/** What of running is offered at one task, for menus. */
+/** Return the run actions of one task, for menus. */
 export function runActions(path: TaskPath): RunAction[] {
   const { page } = useStudio.getState();
   const refusal = mayTest(page) ? (path.includes(".") ? IN_A_BODY : undefined) : NO_TEST;

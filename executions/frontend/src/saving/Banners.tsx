@@ -11,7 +11,7 @@ import "./saving.css";
 import { useKeeping } from "./state";
 import { save } from "./useSaving";
 
-/** What one should know of the state of one's work: restored, signed out, not saved. */
+/** Notices about the user's work: restored, signed out, or not saved. */
 export function Banners() {
   const saving = useStudio((state) => state.saving);
   const tooLarge = useKeeping((state) => state.tooLarge);
@@ -99,7 +99,7 @@ function NotSaved() {
   );
 }
 
-/** `12:03`, with the day where it is another one. */
+/** Format a time as `12:03`, with the date if it is not today. */
 export function timeOf(at: string): string {
   const time = new Date(at);
   const today = time.toDateString() === new Date().toDateString();

@@ -15,13 +15,16 @@ import { takeTheirs } from "./restoring";
 import { type Conflict, useKeeping } from "./state";
 import { send } from "./useSaving";
 
-/** The draft on the server, with what it takes to write over it. */
+/** The draft on the server, with the ETag that is needed to overwrite it. */
 interface Theirs {
   document: Definition;
   etag: string;
 }
 
-/** Somebody else saved meanwhile: look, take theirs, or keep mine elsewhere; never by accident. */
+/**
+ * Shown if somebody else saved the draft: the user can compare, take the other draft, save a copy,
+ * or deliberately overwrite.
+ */
 export function ConflictDialog() {
   const conflict = useKeeping((state) => state.conflict);
   const mine = useDocument();
@@ -41,7 +44,7 @@ export function ConflictDialog() {
     what()
       .then(close, (refused: unknown) => {
         setError(wordsOf(refused));
-        look(); // theirs may be another again by now
+        look(); // The other draft may have changed again.
       })
       .finally(() => setBusy(false));
   };
@@ -91,7 +94,9 @@ export function ConflictDialog() {
   );
 }
 
-/** Writing over what somebody did is asked for twice, and after looking at it. */
+/**
+ * Asks for a confirmation before it overwrites another user's changes; shown after a comparison.
+ */
 function Overwrite({ onOverwrite }: { onOverwrite: () => void }) {
   const [sure, setSure] = useState(false);
   return (
@@ -117,14 +122,14 @@ async function readTheirs(): Promise<Theirs | null> {
   return { document: read(data.definition, data.name), etag: etag ?? "" };
 }
 
-/** Makes a workflow of what is here and goes to it. */
+/** Save the document as a new workflow, and open it. */
 async function saveAsCopy(): Promise<void> {
   const { workflow, history, page } = useStudio.getState();
   if (!workflow) return;
   const name = copyName(history.present.name);
   const made = await createFree(name, history.present, workflow.workspaceId);
   forget(workflow.id);
-  // What was here is safe in the copy: leaving loses nothing, so nobody is asked.
+  // The copy has all changes, so the browser must not warn about unsaved work.
   useStudio.setState({ stored: history.present, saving: "saved" });
   location.assign(`${page.home}${made.id}/`);
 }

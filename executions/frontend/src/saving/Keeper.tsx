@@ -5,12 +5,12 @@ import { takePending } from "./pending";
 import { useKeeping } from "./state";
 import { save } from "./useSaving";
 
-/** How long nobody typed before unsaved work is kept in the tab, in milliseconds. */
+/** Pause in typing before unsaved work is stored in the tab, in milliseconds. */
 const KEEP_PAUSE = 400;
-/** How often an unreachable server is tried again, in milliseconds. */
+/** Time between attempts to save while the server cannot be reached, in milliseconds. */
 const RETRY_PAUSE = 15_000;
 
-/** Keeps unsaved work over reloads, and saves again what could not be saved; draws nothing. */
+/** Stores unsaved work for reloads, and saves again after a failure; renders nothing. */
 export function Keeper() {
   useKeptWork();
   useWarning();
@@ -18,7 +18,7 @@ export function Keeper() {
   return null;
 }
 
-/** Keep the work now, or forget what was kept where the server has it all. */
+/** Store the unsaved work, or remove the stored work if the server has everything. */
 function keepNow(): void {
   const { workflow, page, etag, history, stored } = useStudio.getState();
   if (!workflow || !page.canEdit) return;
@@ -49,7 +49,7 @@ function useKeptWork(): void {
   }, []);
 }
 
-/** The browser asks before a tab with unsaved work is closed. */
+/** Let the browser warn before a tab with unsaved work is closed. */
 function useWarning(): void {
   const unsaved = useStudio((state) => state.history.present !== state.stored);
   useEffect(() => {
@@ -60,7 +60,7 @@ function useWarning(): void {
   }, [unsaved]);
 }
 
-/** Saves by itself when the server may be back, or somebody came back from signing in. */
+/** Save again when the server may be reachable, or when the user returns from signing in. */
 function useRetries(): void {
   const saving = useStudio((state) => state.saving);
   useEffect(() => {

@@ -5,7 +5,7 @@ import { t } from "../words/t";
 
 const LONGEST = 200;
 
-/** The workflow's name, to be changed where it stands; it is saved with the draft. */
+/** The workflow's name as an editable field; it is saved with the draft. */
 export function NameField() {
   const name = useDocument().name;
   const canEdit = useStudio((state) => state.page.canEdit);

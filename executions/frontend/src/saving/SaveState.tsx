@@ -12,7 +12,7 @@ const MARKS: Record<Saving, [icon: string, word: string]> = {
   error: ["error", t("saving.notSaved")],
 };
 
-/** Whether the server has what is on the screen, in a word. */
+/** Whether the draft is saved. */
 export function SaveState() {
   const saving = useStudio((state) => state.saving);
   const error = useStudio((state) => state.savingError);

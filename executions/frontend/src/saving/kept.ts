@@ -1,31 +1,31 @@
-/** Unsaved work in this tab's sessionStorage, so that a reload loses nothing. */
+/** Unsaved work in the tab's session storage, so that a reload loses nothing. */
 import type { Definition } from "../document/types";
 
-/** A document that the server does not have yet. */
+/** A document that is not saved on the server. */
 export interface Work {
-  /** When it was kept; ISO 8601. */
+  /** Time when the work was stored, in ISO 8601. */
   at: string;
-  /** Whose it is: another account in the same tab does not see it. */
+  /** The user who did the work; another account in the same tab does not see it. */
   username: string;
-  /** The revision of the draft that it was made from. */
+  /** The ETag of the draft on which the work is based. */
   etag: string;
   document: Definition;
 }
 
 const keyOf = (id: string): string => `valkyr.studio.work.${id}`;
 
-/** Keep the work; false where the browser has no room for it, or allows no keeping. */
+/** Store the work; return false if the browser's storage is full or blocked. */
 export function keep(id: string, work: Work): boolean {
   try {
     sessionStorage.setItem(keyOf(id), JSON.stringify(work));
     return true;
   } catch {
-    forget(id); // an older state would be worse than none
+    forget(id); // An older state would be worse than none.
     return false;
   }
 }
 
-/** What was kept of a workflow; null where there is nothing, or nothing that can be read. */
+/** Return the stored work of a workflow; null if there is none, or if it is unreadable. */
 export function kept(id: string): Work | null {
   try {
     const text = sessionStorage.getItem(keyOf(id));
@@ -40,6 +40,6 @@ export function forget(id: string): void {
   try {
     sessionStorage.removeItem(keyOf(id));
   } catch {
-    // Nothing was kept where nothing may be.
+    // The storage is blocked, so nothing was stored.
   }
 }

@@ -1,14 +1,14 @@
-/** What is typed but not yet part of the document; asked for before anything is saved or left. */
+/** Typed text that is not yet part of the document; it is applied before saving and leaving. */
 import { useEffect } from "react";
 
 const waiting = new Set<() => void>();
 
-/** Make all that is typed part of the document now. */
+/** Apply all pending text to the document. */
 export function takePending(): void {
   for (const take of waiting) take();
 }
 
-/** While the component is shown, `take` is called before saving, and when the component goes. */
+/** Call `take` before each save while the component is mounted, and when it is unmounted. */
 export function usePending(take: () => void): void {
   useEffect(() => {
     waiting.add(take);

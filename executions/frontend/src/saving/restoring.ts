@@ -8,7 +8,7 @@ import { t } from "../words/t";
 import { forget, kept } from "./kept";
 import { useKeeping } from "./state";
 
-/** Bring back what this tab had not saved, as one step that can be undone. */
+/** Restore this tab's unsaved work, as one undoable edit. */
 export function restoreWork(): void {
   const { workflow, page, etag, history, edit, set } = useStudio.getState();
   const work = workflow && page.canEdit ? kept(workflow.id) : null;
@@ -24,7 +24,7 @@ export function restoreWork(): void {
   set({ etag: work.etag, saving: "conflict", dialog: "conflict" });
 }
 
-/** Take the server's draft; what was here stays one undo away. Raises Refused. */
+/** Replace the document by the server's draft, as one undoable edit. Raises Refused. */
 export async function takeTheirs(): Promise<void> {
   const id = useStudio.getState().workflow?.id;
   if (id === undefined) return;
@@ -39,7 +39,7 @@ export async function takeTheirs(): Promise<void> {
   announce(t("saving.theSavedDraftIsShown"));
 }
 
-/** Give up what was restored; the sentence why it failed, else "". */
+/** Discard the restored work; return the error message, or "". */
 export async function discardRestored(): Promise<string> {
   try {
     await takeTheirs();

@@ -1,17 +1,19 @@
-/** What saving knows beside the document: what was restored, and who changed the draft meanwhile. */
+/**
+ * State of saving besides the document: restored work, and a conflict with another user's changes.
+ */
 import { create } from "zustand";
 
-/** Who changed the draft since it was read; "" where that is not known. */
+/** The user who changed the draft since it was loaded; "" if unknown. */
 export interface Conflict {
   changedBy: string;
   changedAt: string;
 }
 
 interface Keeping {
-  /** When the work was kept that a reload brought back; null where none was, or it was settled. */
+  /** Time when the restored work was stored; null without restored work, or after a decision. */
   restoredFrom: string | null;
   conflict: Conflict | null;
-  /** Whether the browser has no room for the unsaved work. */
+  /** Whether the browser's storage has no room for the unsaved work. */
   tooLarge: boolean;
 }
 

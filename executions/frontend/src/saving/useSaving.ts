@@ -8,15 +8,18 @@ import { t } from "../words/t";
 import { takePending } from "./pending";
 import { useKeeping } from "./state";
 
-/** Saves the draft, unless there is nothing to save or somebody else was faster. */
+/** Return a function that saves the draft; see `save`. */
 export const useSaving = (): (() => Promise<boolean>) => useCallback(() => save(), []);
 
 let underWay: { document: Definition; saved: Promise<boolean> } | null = null;
 
-/** Whether the server has the document as it is now; two calls for the same document are one. */
+/**
+ * Save the draft; return whether the server has the present document. Simultaneous calls for one
+ * document share a request.
+ */
 export async function save(): Promise<boolean> {
   takePending();
-  // What is being saved may be older than what is asked for.
+  // A running request may save an older document.
   while (underWay !== null && underWay.document !== present()) await underWay.saved;
   underWay ??= { document: present(), saved: saveOnce().finally(ended) };
   return underWay.saved;
@@ -51,7 +54,7 @@ async function saveOnce(): Promise<boolean> {
   }
 }
 
-/** Write the document over the draft with this ETag; what is typed meanwhile stays unsaved. */
+/** Overwrite the draft with this ETag; changes during the request stay unsaved. */
 export async function send(etag: string): Promise<void> {
   const { workflow, history } = useStudio.getState();
   if (!workflow) return;
@@ -70,7 +73,7 @@ export async function send(etag: string): Promise<void> {
   announce(t("saving.savedNow"));
 }
 
-/** Say why it was not saved; nothing is lost by any of it. */
+/** Show why saving failed; no work is lost. */
 function failed(error: unknown): void {
   const { set } = useStudio.getState();
   const refused = error instanceof Refused ? error : new Refused(1, String(error));

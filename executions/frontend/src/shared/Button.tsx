@@ -3,15 +3,15 @@ import { Icon } from "./Icon";
 
 interface Props extends ButtonHTMLAttributes<HTMLButtonElement> {
   icon?: string;
-  /** The words; with `bare` they are the accessible name alone. */
+  /** The text; with `bare`, only the accessible name and the tooltip. */
   label: string;
   bare?: boolean;
-  /** Why it cannot be pressed now; it then stays in the tab order and says so. */
+  /** The reason why the button is disabled; it remains in the tab order and explains this. */
   refusal?: string | undefined;
   strong?: boolean;
 }
 
-/** A button that, where it cannot be pressed, says why instead of vanishing. */
+/** A button that, if it is disabled, stays visible and says why. */
 export function Button({ icon, label, bare, refusal, strong, onClick, className, ...rest }: Props) {
   const why = useId();
   return (

@@ -6,14 +6,17 @@ interface Props {
   title: string;
   onClose: () => void;
   children: ReactNode;
-  /** Buttons at the foot, the strong one last. */
+  /** Buttons at the bottom, the primary one last. */
   actions?: ReactNode;
   wide?: boolean;
 }
 
-/** A modal dialog; Escape and the cross close it, and the focus goes back to where it was.
+/**
+ * A modal dialog. Escape and the close button close it, and the previous element gets the focus
+ * again.
  *
- * The focus begins at what is marked `data-first`, else at the first control. */
+ * The first focus is on the element with `data-first`, or on the first control.
+ */
 export function Dialog({ title, onClose, children, actions, wide }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();

@@ -5,17 +5,17 @@ import { Icon } from "./Icon";
 export interface MenuItem {
   label: string;
   icon: string;
-  /** Why it cannot be chosen now. */
+  /** The reason why the entry is disabled. */
   refusal?: string | undefined;
-  /** One of several of which one holds. */
+  /** Whether it is selected, in a group of entries of which one is selected. */
   checked?: boolean;
-  /** A line above it. */
+  /** Whether a line separates it from the entry above. */
   apart?: boolean;
   href?: string;
   onChoose?: () => void;
 }
 
-/** A button that opens a list of things to do; arrows walk, Enter chooses, Escape closes. */
+/** A button that opens a menu; the arrow keys move, Enter chooses, and Escape closes. */
 export function Menu({ label, icon, items }: { label: string; icon: string; items: MenuItem[] }) {
   const [open, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
@@ -115,7 +115,7 @@ function Choice({ item, onChosen }: { item: MenuItem; onChosen: () => void }) {
 const choices = (root: HTMLElement | null): HTMLElement[] =>
   Array.from(root?.querySelectorAll<HTMLElement>(".menu-item") ?? []);
 
-/** Moves the focus as a key says; false where the key is none of ours. */
+/** Move the focus for an arrow key, Home or End; return false for other keys. */
 function walk(key: string, found: HTMLElement[]): boolean {
   const at = found.indexOf(document.activeElement as HTMLElement);
   const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: -1 }[key];

@@ -5,7 +5,7 @@ import "./tabs.css";
 export interface Tab<T extends string> {
   key: T;
   label: string;
-  /** How many things are wrong in it. */
+  /** Number of problems in the tab. */
   problems?: number;
 }
 
@@ -15,11 +15,11 @@ interface Props<T extends string> {
   current: T;
   onChange: (key: T) => void;
   children: ReactNode;
-  /** Whether the panel scrolls by itself, and so must take the keyboard. */
+  /** Whether the panel scrolls, so that it must be focusable. */
   scrolls?: boolean;
 }
 
-/** Tabs over one panel; arrows walk them. */
+/** Tabs with one panel; the arrow keys switch tabs. */
 export function Tabs<T extends string>(props: Props<T>) {
   const { label, tabs, current, onChange, children, scrolls } = props;
   const id = useId();

@@ -1,6 +1,6 @@
 import type { ModuleType } from "../api/shapes";
 
-/** Material Symbols of modules that have a better one than their category's. */
+/** Material Symbols of modules with a better icon than that of their category. */
 const OF_TYPE: Readonly<Record<string, string>> = {
   "flow.if": "call_split",
   "flow.switch": "alt_route",
@@ -31,7 +31,7 @@ const OF_CATEGORY: Readonly<Record<string, string>> = {
   custom: "extension",
 };
 
-/** The symbol of a module type, by what it says, its name or its category. */
+/** Return the icon of a module type: its own, or one by type or category. */
 export function iconOf(type: ModuleType | undefined): string {
   if (!type) return "help";
   return type.icon || OF_TYPE[type.type] || OF_CATEGORY[type.category.toLowerCase()] || "extension";

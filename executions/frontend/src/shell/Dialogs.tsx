@@ -11,7 +11,7 @@ import { ReportDialog } from "../transfer/Report";
 import { PublishDialog } from "../versions/PublishDialog";
 import { VersionsDialog } from "../versions/VersionsDialog";
 
-/** The dialog that is open, if any. */
+/** The open dialog, if any. */
 export function Dialogs() {
   const dialog = useStudio((state) => state.dialog);
   if (dialog === null) return null;

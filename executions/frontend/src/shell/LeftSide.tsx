@@ -9,7 +9,7 @@ const TABS: readonly Tab<LeftTab>[] = [
   { key: "executions", label: t("shell.executions") },
 ];
 
-/** What is left of the canvas: the modules to build with, or the executions to look at. */
+/** The left side: the modules to add, or the latest executions. */
 export function LeftSide() {
   const tab = useLeftTab((state) => state.tab);
   return (

@@ -16,7 +16,7 @@ const REPORT: MenuItem = {
   onChoose: () => useStudio.getState().set({ dialog: "report" }),
 };
 
-/** What one does seldom with the whole workflow. */
+/** The menu of less frequent actions for the whole workflow. */
 export function MoreMenu() {
   const page = useStudio((state) => state.page);
   const themes = useThemeItems();

@@ -14,7 +14,7 @@ const MARKS = {
   },
 } as const satisfies Record<Side, Record<"hide" | "show", { icon: string; words: Key }>>;
 
-/** Shows and hides a side of the studio. */
+/** The button that shows or hides a side of the studio. */
 export function SideButton({ side }: { side: Side }) {
   const narrow = useNarrower(NARROW);
   const shown = useDrawers((state) => (narrow ? state.drawer === side : state.columns[side]));

@@ -10,9 +10,9 @@ const CLOSE: Record<Side, string> = {
 };
 
 /**
- * A side of the studio: a column, or below 900 px a drawer that Escape and a click beside it close.
+ * A side of the studio: a column, or, below 900 px, a drawer that Escape or a click outside closes.
  *
- * What is in it stays mounted while it is hidden, so that nothing typed is lost.
+ * The content of a hidden side stays mounted, so that typed text is not lost.
  */
 export function SidePanel({ side, children }: { side: Side; children: ReactNode }) {
   const narrow = useNarrower(NARROW);
@@ -53,7 +53,7 @@ export function SidePanel({ side, children }: { side: Side; children: ReactNode 
   );
 }
 
-/** The ground behind an open drawer. */
+/** The backdrop of an open drawer. */
 export function Veil() {
   const narrow = useNarrower(NARROW);
   const drawer = useDrawers((state) => state.drawer);

@@ -23,7 +23,7 @@ import { SidePanel, Veil } from "./SidePanel";
 import { TopBar } from "./TopBar";
 import "./shell.css";
 
-/** The editor of one workflow: palette, canvas (or list, or YAML), inspector, problems. */
+/** The editor of one workflow: palette, canvas (or list, or YAML), inspector and problems. */
 export function Studio({ id }: { id: string }) {
   const { loading, again } = useLoading(id);
   if (loading.state === "ready") return <Regions />;

@@ -18,7 +18,7 @@ const VIEWS: readonly [View, string, string][] = [
 ];
 const NO_START = t("shell.yourRoleInThisWorkspaceDoes");
 
-/** Where one is, what it is called, whether it is saved, and what can be done with the whole. */
+/** The top bar: the workflow's name, whether it is saved, and actions for the whole workflow. */
 export function TopBar() {
   const page = useStudio((state) => state.page);
   const view = useStudio((state) => state.view);

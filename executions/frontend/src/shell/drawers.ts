@@ -1,18 +1,18 @@
-/** Which side panels are open: as columns where there is room, as drawers where there is not. */
+/** Which sides are open: as columns on wide screens, as drawers on narrow ones. */
 import { useSyncExternalStore } from "react";
 import { create } from "zustand";
 
 export type Side = "palette" | "inspector";
 
-/** Below this many pixels the sides are drawers over the middle. */
+/** Width below which the sides are drawers over the canvas, in pixels. */
 export const NARROW = 900;
-/** Below this many the node list stands for the canvas. */
+/** Width below which the node list replaces the canvas, in pixels. */
 export const SMALL = 600;
 
 interface Drawers {
-  /** As a column; remembered. */
+  /** Open columns; stored in the browser. */
   columns: Readonly<Record<Side, boolean>>;
-  /** As a drawer: at most one. */
+  /** The open drawer, if any. */
   drawer: Side | null;
 }
 
@@ -20,7 +20,7 @@ const KEY = "studioColumns";
 
 export const useDrawers = create<Drawers>()(() => ({ columns: remembered(), drawer: null }));
 
-/** Open what is closed, close what is open; `narrow` says which of the two it is now. */
+/** Open or close a side, as a drawer if `narrow`, else as a column. */
 export function toggle(side: Side, narrow: boolean): void {
   const { columns, drawer } = useDrawers.getState();
   if (narrow) {
@@ -32,7 +32,7 @@ export function toggle(side: Side, narrow: boolean): void {
   localStorage.setItem(KEY, JSON.stringify(next));
 }
 
-/** Make sure a side is to be seen. */
+/** Show a side if it is hidden. */
 export function open(side: Side): void {
   const narrow = matchMedia(below(NARROW)).matches;
   const { columns, drawer } = useDrawers.getState();
@@ -41,7 +41,7 @@ export function open(side: Side): void {
 
 export const closeDrawer = (): void => useDrawers.setState({ drawer: null });
 
-/** Whether the window is narrower than so many pixels, now and after it changed. */
+/** Whether the window is narrower than this many pixels; renders again when this changes. */
 export function useNarrower(pixels: number): boolean {
   return useSyncExternalStore(
     (changed) => {

@@ -1,6 +1,6 @@
 import type { PageFacts } from "../store/studio";
 
-/** What the server wrote on the page's root element. */
+/** Read the attributes that the server wrote on the page's root element. */
 export function factsOf(root: HTMLElement): PageFacts {
   const told = root.dataset;
   const yes = (name: string): boolean => told[name] === "true";

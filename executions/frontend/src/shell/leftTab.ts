@@ -1,4 +1,4 @@
-/** Which tab of the left side is open. */
+/** The open tab of the left side. */
 import { create } from "zustand";
 
 export type LeftTab = "modules" | "executions";

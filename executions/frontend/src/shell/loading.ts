@@ -11,7 +11,7 @@ export type Loading =
   | { state: "ready" }
   | { state: "failed"; status: number; message: string };
 
-/** Fetch the workflow and the module types into the store; `again` tries once more. */
+/** Load the workflow and the module types into the store; `again` loads them again. */
 export function useLoading(id: string): { loading: Loading; again: () => void } {
   const [loading, setLoading] = useState<Loading>({ state: "loading" });
   const [turn, setTurn] = useState(0);

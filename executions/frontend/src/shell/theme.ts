@@ -1,23 +1,23 @@
-/** Light or dark: as chosen in the admin (`adminTheme` in localStorage), else as the system is. */
+/** The theme, as chosen in the admin (`adminTheme` in localStorage), else as in the system. */
 export type Theme = "light" | "dark" | "auto";
 
 const KEY = "adminTheme";
 const system = (): MediaQueryList => matchMedia("(prefers-color-scheme: dark)");
 
-/** Keep the page's look as chosen, here, in the admin or in the system. */
+/** Apply the theme, and follow changes here, in the admin and in the system. */
 export function followTheme(): void {
   system().addEventListener("change", apply);
   addEventListener("storage", apply);
   apply();
 }
 
-/** Choose for this browser, the admin included. */
+/** Choose the theme of this browser, including the admin. */
 export function chooseTheme(theme: Theme): void {
   localStorage.setItem(KEY, JSON.stringify(theme));
   apply();
 }
 
-/** What was chosen; `auto` follows the system. */
+/** Return the chosen theme; `auto` follows the system. */
 export function chosenTheme(): Theme {
   try {
     const chosen: unknown = JSON.parse(localStorage.getItem(KEY) ?? '"auto"');

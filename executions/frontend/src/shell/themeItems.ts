@@ -9,7 +9,7 @@ const THEMES: readonly [Theme, string, string][] = [
   ["auto", t("shell.asTheSystem"), "contrast"],
 ];
 
-/** Light, dark or as the system is, as entries of a menu. */
+/** Return the menu entries for the light, the dark and the system's theme. */
 export function useThemeItems(): MenuItem[] {
   const [theme, setTheme] = useState(chosenTheme);
   return THEMES.map(([key, label, icon]) => ({

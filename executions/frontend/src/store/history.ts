@@ -1,16 +1,21 @@
-/** Undo and redo over snapshots of a document. Pure. */
+/** Undo and redo with snapshots of a document. Pure. */
 
 export interface History<T> {
   past: readonly T[];
   present: T;
   future: readonly T[];
-  /** What the newest step was, and when (milliseconds): the same within SOON is one step. */
+  /**
+   * The key of the newest step, and its time in milliseconds. Steps with the same key within SOON
+   * count as one step.
+   */
   merge: string | null;
   at: number;
 }
 
 export const STEPS = 100;
-/** Typing in one field within this many milliseconds is one step. */
+/**
+ * Maximum time between edits that count as one step, such as typing in a field, in milliseconds.
+ */
 export const SOON = 1500;
 
 export const begin = <T>(present: T): History<T> => ({
@@ -21,7 +26,7 @@ export const begin = <T>(present: T): History<T> => ({
   at: 0,
 });
 
-/** With a new present; the same present is no step. */
+/** Add a step; an identical document adds none. */
 export function stepped<T>(
   history: History<T>,
   present: T,

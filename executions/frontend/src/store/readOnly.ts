@@ -1,16 +1,16 @@
-/** Why the workflow on the page cannot be changed here. */
+/** Why the page's workflow cannot be changed. */
 import { t } from "../words/t";
 import { type PageFacts, useStudio } from "./studio";
 
 const BY_ROLE = t("store.yourRoleInThisWorkspaceDoes");
 
-/** The reason, for buttons and notices; undefined where it can be changed. */
+/** Return the reason, for buttons and notices; undefined if the workflow can be changed. */
 export function readOnlyReason(page: PageFacts): string | undefined {
   if (page.canEdit) return undefined;
   return page.origin ? t("store.thisWorkflowComesFromCode", { origin: page.origin }) : BY_ROLE;
 }
 
-/** Why no version of it can be published here; undefined where one can. */
+/** Return the reason why no version can be published here; undefined if one can. */
 export function publishRefusal(page: PageFacts): string | undefined {
   if (page.publishedFromGit) return t("store.onlyGitPublishes");
   return readOnlyReason(page);

@@ -1,13 +1,13 @@
 import { taskAt } from "../document/paths";
 import type { BodyPath, Definition, Edge, TaskPath } from "../document/types";
 
-/** An edge with the body it is in. */
+/** An edge, with the path of its body. */
 export interface ChosenEdge {
   body: BodyPath;
   edge: Edge;
 }
 
-/** A note with the body it is in. */
+/** A note's id, with the path of its body. */
 export interface ChosenNote {
   body: BodyPath;
   id: string;
@@ -21,7 +21,7 @@ export interface Selection {
 
 export const NOTHING: Selection = { tasks: [], edges: [], notes: [] };
 
-/** The selection without the tasks that are gone. */
+/** Remove tasks that no longer exist from the selection. */
 export function clean(selection: Selection, document: Definition): Selection {
   const tasks = selection.tasks.filter((path) => taskAt(document, path) !== undefined);
   return tasks.length === selection.tasks.length ? selection : { ...selection, tasks };

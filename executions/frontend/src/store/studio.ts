@@ -1,8 +1,8 @@
 /**
- * What the studio knows, in one store; components read slices of it and change it by its actions.
+ * The studio's state in one store; components read parts of it and change it with its actions.
  *
- * The document changes through `edit` alone, so that every change is one undo step and nothing else
- * has to know of undo, saving or validation.
+ * After loading, only `edit`, `undo` and `redo` change the document, so that every edit is one undo
+ * step. Other code need not handle undo, saving and validation.
  */
 import { create } from "zustand";
 import type { ModuleType, Problem, WorkflowSummary } from "../api/shapes";
@@ -11,59 +11,61 @@ import type { Definition, TaskPath } from "../document/types";
 import { begin, type History, redone, stepped, undone } from "./history";
 import { type ChosenEdge, clean, NOTHING, type Selection } from "./selection";
 
-/** What a new credential of a type is asked for. */
+/** The fields of a credential type. */
 export interface CredentialType {
   name: string;
   title: string;
-  /** None where any may be given. */
+  /** Required fields; empty if the type accepts any fields. */
   fields: readonly string[];
   optional: readonly string[];
-  /** Those that are no secrets, such as a user name. */
+  /** Fields that are not secret, such as a user name. */
   known: readonly string[];
-  /** Whether the server knows the hosts that it may go to. */
+  /** Whether the server derives the hosts to which its values may be sent. */
   suggestsHosts: boolean;
-  /** Patterns of the modules that can use it without naming it: it gives values of any kind. */
+  /**
+   * Patterns of modules that can use this type without naming it, as its values can be anything.
+   */
   modules: readonly string[];
 }
 
-/** What the page was opened with: from the attributes of its root element. */
+/** Attributes of the page's root element. */
 export interface PageFacts {
   workflowId: string | null;
   workspaceId: string | null;
-  /** Where its code is, with the line; "" where people edit it. */
+  /** The code that defines the workflow, with the line; "" if people edit it. */
   origin: string;
   canTakeOver: boolean;
-  /** The Git commit of the bundle that brought it, `abc1234`; "" where none did or it has none. */
+  /** The Git commit of the workflow's bundle, such as `abc1234`; "" without a bundle or commit. */
   gitCommit: string;
   gitRepository: string;
-  /** Whether a bundle brought it. */
+  /** Whether a bundle defines the workflow. */
   fromGit: boolean;
-  /** Whether only bundles publish it. */
+  /** Whether only bundles can publish it. */
   publishedFromGit: boolean;
   canEdit: boolean;
   canRun: boolean;
   canPublish: boolean;
-  /** Pause, cancel, fork, roll back. */
+  /** Whether the user may pause, cancel, fork and roll back. */
   canOperate: boolean;
-  /** Sees inputs, outputs and variables. */
+  /** Whether the user may see inputs, outputs and variables. */
   canSeePayloads: boolean;
-  /** Makes credentials in the workspace. */
+  /** Whether the user may create credentials in the workspace. */
   canConfigure: boolean;
   credentialTypes: readonly CredentialType[];
   username: string;
   signIn: string;
   home: string;
   admin: string;
-  /** The admin's pages, with a zero UUID for the id. */
+  /** The address of executions' pages, with a zero UUID as placeholder for the id. */
   executionPage: string;
-  /** The version that a share of the starts takes, when the page was loaded; 0 without one. */
+  /** The canary version when the page was loaded; 0 without one. */
   canaryVersion: number;
   canaryPercent: number;
-  /** Where live executions are migrated to another version; empty where nobody can. */
+  /** The page that migrates live executions to another version; "" without permission. */
   migratePage: string;
-  /** Whether a share of the starts can take a version, and versions be rolled back: a plugin. */
+  /** Whether the plugin for canaries and rollbacks is enabled. */
   hasCanaries: boolean;
-  /** Whether drafts can be compared with past executions: a plugin. */
+  /** Whether the plugin for backtests is enabled. */
   hasBacktests: boolean;
   workflowPage: string;
   credentialsPage: string;
@@ -94,13 +96,13 @@ export type DialogName =
   | "generate";
 
 export interface FoundProblem extends Problem {
-  /** The task it is at, or null for the workflow itself. */
+  /** The task of the problem; null for the workflow itself. */
   task: TaskPath | null;
-  /** Keys below the task (or the workflow): `["with", "url"]`. */
+  /** The pointer from the task or workflow, such as `["with", "url"]`. */
   pointer: readonly (string | number)[];
   level: "error" | "warning";
   source: "client" | "server";
-  /** The edge it is about, where it is about one. */
+  /** The edge of the problem, if it concerns one. */
   edge?: ChosenEdge;
 }
 
@@ -110,13 +112,13 @@ export interface StudioState {
   etag: string;
   types: ReadonlyMap<string, ModuleType>;
   history: History<Definition>;
-  /** The document the server has; the same object as the present one means "saved". */
+  /** The document on the server; the draft is saved if this is the present document's object. */
   stored: Definition;
   selection: Selection;
   saving: Saving;
   savingError: string;
   problems: readonly FoundProblem[];
-  /** Where the focus should go when the inspector shows it: below the selected task. */
+  /** The field that the inspector will focus, as a pointer from the selected task. */
   wantedField: readonly (string | number)[] | null;
   view: View;
   panel: Panel;
@@ -124,12 +126,12 @@ export interface StudioState {
   collapsed: ReadonlySet<TaskPath>;
 
   load(workflow: WorkflowSummary, document: Definition, etag: string): void;
-  /** Replace the document by `change` of it; steps with the same `merge` close together are one. */
+  /** Change the document; consecutive edits with the same `merge` key are one undo step. */
   edit(change: (document: Definition) => Definition, merge?: string): void;
   undo(): void;
   redo(): void;
   select(selection: Partial<Selection>): void;
-  /** Select one task, show it, and focus a field of it. */
+  /** Select and show a task, and focus one of its fields. */
   goTo(task: TaskPath | null, pointer?: readonly (string | number)[]): void;
   set(changes: Partial<Omit<StudioState, "history">>): void;
 }
@@ -178,7 +180,7 @@ export const useStudio = create<StudioState>()((set, get) => ({
   set: (changes) => set(changes),
 }));
 
-/** Go to another state of the history; what is selected and whether it is saved follow. */
+/** Set the history, and update the selection and the state of saving. */
 function move(history: History<Definition>): void {
   const { history: before, stored, selection, saving } = useStudio.getState();
   if (history === before) return;
@@ -222,5 +224,5 @@ function NOWHERE(): PageFacts {
   };
 }
 
-/** The document as it is now; re-renders when it changes. */
+/** Return the present document; the component renders again when it changes. */
 export const useDocument = (): Definition => useStudio((state) => state.history.present);

@@ -21,7 +21,7 @@ interface Props {
   onRemove: () => void;
 }
 
-/** One file: what it is, how far it is, and what to do where its name is taken. */
+/** A file: its content, its state, and the choices if its name is taken. */
 export function EntryRow({ entry, home, onReplace, onBeside, onRemove }: Props) {
   const [icon, word] = MARKS[entry.state];
   return (

@@ -9,7 +9,7 @@ interface Props {
   onText: (text: string, name: string) => void;
 }
 
-/** Takes files by dropping, choosing or pasting. */
+/** Accepts files by drag and drop, by choosing, or as pasted text. */
 export function Files({ multiple, onText }: Props) {
   const [over, setOver] = useState(false);
   const [pasted, setPasted] = useState("");

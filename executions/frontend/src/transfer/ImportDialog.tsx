@@ -9,7 +9,7 @@ import { Files } from "./Files";
 import { WorkspaceChoice } from "./WorkspaceChoice";
 import "./transfer.css";
 
-/** Makes workflows of files: ours, and those of n8n after a look at what would become of them. */
+/** Creates workflows from files: Valkyr's own, or n8n exports, with a preview of the result. */
 export function ImportDialog({ home, onClose }: { home: string; onClose: () => void }) {
   const [entries, setEntries] = useState<Entry[]>([]);
   const [workspace, setWorkspace] = useState<string>();
@@ -29,7 +29,7 @@ export function ImportDialog({ home, onClose }: { home: string; onClose: () => v
   const ready = entries.filter((entry) => entry.state === "ready");
   const create = async (): Promise<void> => {
     const results: Entry[] = [];
-    // All at once: those whose turn is yet to come must not be created by another press.
+    // Mark all of them as busy at once, so that another click cannot create those that still wait.
     for (const entry of ready) put({ ...entry, state: "busy", says: "" });
     for (const entry of ready) {
       results.push(await run(entry, (one) => kept(one, { workspaceId: workspace })));

@@ -14,7 +14,7 @@ import { keepReport } from "./n8n";
 import { Report } from "./Report";
 import "./transfer.css";
 
-/** Puts a file's workflow in place of the open draft: one step that can be undone. */
+/** Replaces the open draft by a file's workflow, as one undoable edit. */
 export function ReplaceDialog() {
   const [entry, setEntry] = useState<Entry | null>(null);
   const { set, workflow } = useStudio.getState();
@@ -23,7 +23,7 @@ export function ReplaceDialog() {
     const [found] = entriesOf(text, name);
     if (!found) return;
     setEntry(found);
-    // Another file may have been given meanwhile.
+    // Ignore the result if the user chose another file meanwhile.
     void looked(found, workflow?.workspaceId).then((known) =>
       setEntry((now) => (now?.key === known.key ? known : now)),
     );

@@ -11,7 +11,7 @@ const MARKS: Record<N8nStatus, [icon: string, colour: string, word: string, says
   left: ["cancel", "red", t("transfer.left"), t("transfer.toBeReplaced")],
 };
 
-/** What became of each node of an n8n workflow, and what is still to be made. */
+/** The result for each node of an n8n workflow, and what the user still has to create. */
 export function Report({ report }: { report: N8nReport }) {
   const { rows, counts, remarks } = report;
   return (
@@ -130,7 +130,7 @@ function ToCreate({ report }: { report: N8nReport }) {
   );
 }
 
-/** The report of how the open workflow was imported. */
+/** The import report of the open workflow. */
 export function ReportDialog() {
   const id = useStudio((state) => state.workflow?.id ?? "");
   const close = (): void => useStudio.getState().set({ dialog: null });

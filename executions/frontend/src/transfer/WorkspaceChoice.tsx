@@ -13,7 +13,7 @@ interface Props {
   onChange: (id: string) => void;
 }
 
-/** Which workspace something is made in; nothing to see for who has one. */
+/** The choice of the new workflow's workspace; hidden if the user has only one. */
 export function WorkspaceChoice({ value, onChange }: Props) {
   const [found, setFound] = useState<Workspace[]>([]);
   const field = useId();
@@ -26,7 +26,7 @@ export function WorkspaceChoice({ value, onChange }: Props) {
         const [first] = mine;
         if (first) onChange(first.id);
       })
-      // The server then takes the only one there is, or asks for one in its refusal.
+      // Without the list, the server uses the only workspace, or asks for one in its error.
       .catch(() => setFound([]));
   }, []);
   if (found.length < 2) return null;

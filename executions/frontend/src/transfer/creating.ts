@@ -1,4 +1,4 @@
-/** New workflows on the server. */
+/** Creates workflows on the server. */
 import { type Answer, ask, Refused } from "../api/client";
 import type { Workflow } from "../api/shapes";
 import { createWorkflow } from "../api/workflows";
@@ -8,8 +8,8 @@ import { t } from "../words/t";
 const NAME_LENGTH = 200;
 
 /**
- * Make a workflow; where its name's slug is taken, under the name with the first number that is
- * free. Raises Refused for anything else.
+ * Create a workflow. If the slug of its name is taken, add the first free number, up to 20. Raises
+ * Refused for other errors.
  */
 export async function createFree(
   name: string,
@@ -27,7 +27,7 @@ export async function createFree(
   }
 }
 
-/** The name of a copy: with "(copy)" behind it, and cut so that the server takes it. */
+/** Return the name of a copy: with "(copy)" at the end, and short enough for the server. */
 export const copyName = (name: string): string =>
   t("shell.copy", { name: [...name].slice(0, NAME_LENGTH - 10).join("") });
 
@@ -40,7 +40,7 @@ export interface ImportTarget {
   onConflict?: "fail" | "update";
 }
 
-/** Make a workflow from a file's text, as the server reads it; 409 where the slug is taken. */
+/** Create a workflow from a file's text; raises Refused (409) if the slug is taken. */
 export const importText = (
   text: string,
   format: "yaml" | "json",
@@ -51,7 +51,7 @@ export const importText = (
     text: { body: text, type: `application/${format}` },
   });
 
-/** The parameters that are set, as a query. */
+/** Return the parameters that are set, as a query string. */
 export function queryOf(values: object): string {
   const set = Object.entries(values).filter(([, value]) => value !== undefined && value !== "");
   const query = new URLSearchParams(set.map(([key, value]) => [key, String(value)])).toString();

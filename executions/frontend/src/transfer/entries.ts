@@ -1,4 +1,4 @@
-/** Files on their way to becoming workflows. */
+/** Files that are being imported. */
 import { Refused } from "../api/client";
 import type { Workflow } from "../api/shapes";
 import { read } from "../document/reading";
@@ -10,16 +10,16 @@ export interface Entry {
   key: number;
   file: Recognised;
   state: "looking" | "ready" | "busy" | "conflict" | "failed" | "done";
-  /** What went wrong, or what stands in the way. */
+  /** The error, or the conflict. */
   says: string;
-  /** Of an n8n export: what it would become. */
+  /** For an n8n export: the result of a dry run. */
   preview: N8nImported | null;
   made: Workflow | null;
 }
 
 let keys = 0;
 
-/** An entry for each workflow in a text. */
+/** Return an entry for each workflow in a text. */
 export const entriesOf = (text: string, name: string): Entry[] =>
   recognised(text, name).map((file) => {
     keys += 1;
@@ -28,7 +28,7 @@ export const entriesOf = (text: string, name: string): Entry[] =>
     return { key: keys, file, state, says: failed ? file.reason : "", preview: null, made: null };
   });
 
-/** With what it would become, for an n8n export. */
+/** For an n8n export, add the preview. */
 export async function looked(entry: Entry, workspaceId: string | undefined): Promise<Entry> {
   if (entry.file.kind !== "n8n") return entry;
   try {
@@ -39,7 +39,7 @@ export async function looked(entry: Entry, workspaceId: string | undefined): Pro
   }
 }
 
-/** With the draft that was made of it; a name that is taken makes it a conflict. */
+/** Create the entry's draft; if its name is taken, the entry becomes a conflict. */
 export async function kept(entry: Entry, target: ImportTarget): Promise<Entry> {
   const { file } = entry;
   try {
@@ -56,7 +56,7 @@ export async function kept(entry: Entry, target: ImportTarget): Promise<Entry> {
   }
 }
 
-/** With a draft under a name that is free. */
+/** Create the entry's draft under a free name. */
 export async function keptBeside(entry: Entry, workspaceId: string | undefined): Promise<Entry> {
   const { file, preview } = entry;
   if (file.kind === "unknown") return entry;

@@ -1,4 +1,4 @@
-/** Documents as files and files as documents. Pure but for `download`. */
+/** Converts documents to files and files to documents. Pure except for `download`. */
 import { parseDocument } from "yaml";
 import type { Definition, Json, JsonObject } from "../document/types";
 import { t } from "../words/t";
@@ -7,22 +7,22 @@ import { asYaml } from "../yaml/writing";
 
 export type Format = "yaml" | "json";
 
-/** A file's content, recognised. */
+/** The recognized content of a file. */
 export type Recognised =
   | { kind: "workflow"; name: string; document: JsonObject; text: string; format: Format }
   | { kind: "n8n"; name: string; document: Json; nodes: number }
   | { kind: "unknown"; name: string; reason: string };
 
-/** The largest file taken, in bytes: what the server takes. */
+/** Maximum size of a file, in bytes; the server has the same limit. */
 export const LARGEST = 1024 * 1024;
 
-/** A document as the text of a file. */
+/** Return the text of a document's file. */
 export const written = (document: Definition, format: Format): string =>
   format === "json" ? `${JSON.stringify(document, null, 2)}\n` : asYaml(document);
 
 /**
- * What a text holds: workflows of ours as YAML or JSON, n8n exports (one, or a list of them), or
- * neither, and why.
+ * Recognize the content of a text: Valkyr's workflows as YAML or JSON, n8n exports (one, or a
+ * list), or neither, with the reason.
  */
 export function recognised(text: string, name: string): Recognised[] {
   if (new Blob([text]).size > LARGEST) return [unknown(name, t("transfer.itIsLargerThan1Mib"))];
@@ -44,7 +44,9 @@ function readYaml(text: string): [Json, readonly Comment[]] {
   return [read.toJS() as Json, commentsOf(read)];
 }
 
-/** One of a file's workflows; `text` is the file's own where it holds one only. */
+/**
+ * Recognize one workflow of a file; `text` is the file's text if it contains only this workflow.
+ */
 function recognise(
   content: Json,
   file: string,
@@ -60,7 +62,7 @@ function recognise(
     return unknown(file, t("transfer.itHasNeitherTasksNorN8ns"));
   }
   if (text !== null && comments.length > 0) {
-    // The server reads no comments: they go to it as part of the document.
+    // The server does not read YAML comments, so send them as part of the document.
     const document = withComments(content, comments);
     return { kind: "workflow", name, document, text: JSON.stringify(document), format: "json" };
   }
@@ -69,7 +71,9 @@ function recognise(
   return { kind: "workflow", name, document: content, text: alone, format: "json" };
 }
 
-/** How many nodes an n8n export or a clipping of its canvas has; null where it is none. */
+/**
+ * Return the number of nodes of an n8n export or of a part of its canvas; null for other content.
+ */
 function n8nNodes(content: Json): number | null {
   const inner = isObject(content) && isObject(content.workflow) ? content.workflow : content;
   if (!isObject(inner) || !Array.isArray(inner.nodes)) return null;
@@ -79,7 +83,7 @@ function n8nNodes(content: Json): number | null {
     : null;
 }
 
-/** The document's own name, else the file's without its ending. */
+/** Return the document's name, or the file's name without its extension. */
 function nameOf(content: Json, file: string): string {
   const own = isObject(content) ? content.name : undefined;
   return typeof own === "string" && own.trim() !== "" ? own : file.replace(/\.[^.]+$/, "");
@@ -93,7 +97,7 @@ const firstLine = (error: unknown): string =>
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** A name as that of a file: `order-fulfilment.yaml`. */
+/** Convert a name to a file name, such as `order-fulfilment.yaml`. */
 export const fileName = (name: string, format: Format): string =>
   `${
     name
@@ -102,7 +106,7 @@ export const fileName = (name: string, format: Format): string =>
       .replace(/^-+|-+$/g, "") || "workflow"
   }.${format}`;
 
-/** Let the browser keep a text as a file. */
+/** Download a text as a file. */
 export function download(text: string, name: string, type: string): void {
   const address = URL.createObjectURL(new Blob([text], { type }));
   const link = document.createElement("a");

@@ -1,4 +1,4 @@
-/** What became of an n8n export, as the server tells it. */
+/** The result of an n8n import, as the server reports it. */
 import { ask } from "../api/client";
 import type { Problem, Workflow } from "../api/shapes";
 import type { Json, JsonObject } from "../document/types";
@@ -27,13 +27,13 @@ export interface N8nReport {
 
 export interface N8nImported {
   workflow: Workflow | null;
-  /** Of a dry run alone. */
+  /** Only after a dry run. */
   definition: JsonObject | null;
   report: N8nReport;
   problems: Problem[];
 }
 
-/** Translate an export, and unless it is a dry run keep it as a draft; raises Refused. */
+/** Translate an export, and save it as a draft unless it is a dry run. Raises Refused. */
 export async function importN8n(
   document: Json,
   target: ImportTarget & { dryRun?: boolean },
@@ -44,16 +44,16 @@ export async function importN8n(
 
 const keyOf = (workflowId: string): string => `studioReport:${workflowId}`;
 
-/** Keep a report for the editor of the workflow, in this tab. */
+/** Store a report in this tab, for the workflow's editor. */
 export function keepReport(workflowId: string, report: N8nReport): void {
   try {
     sessionStorage.setItem(keyOf(workflowId), JSON.stringify(report));
   } catch {
-    // No room: the report was shown before the draft was made.
+    // The storage is full or blocked; the user already saw the report before the draft was created.
   }
 }
 
-/** The report of a workflow that was imported in this tab; null if none was. */
+/** Return the report of a workflow that was imported in this tab; null if there is none. */
 export function keptReport(workflowId: string): N8nReport | null {
   try {
     return JSON.parse(sessionStorage.getItem(keyOf(workflowId)) ?? "null") as N8nReport | null;

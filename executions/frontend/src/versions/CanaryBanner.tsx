@@ -8,7 +8,7 @@ import { useStudio } from "../store/studio";
 import { t } from "../words/t";
 import { end, useCanary } from "./canary";
 
-/** Says which share of the starts takes another version, and ends that. */
+/** Shows the canary and its share of new executions, with buttons that end it. */
 export function CanaryBanner() {
   const canary = useCanary();
   return canary && <Banner key={canary.version} canary={canary} />;

@@ -4,7 +4,7 @@ import { Icon } from "../shared/Icon";
 import { useStudio } from "../store/studio";
 import { t } from "../words/t";
 
-/** Says how many live executions are on older versions, and where to migrate them. */
+/** Shows how many live executions run older versions, with a link to migrate them. */
 export function MigrateBanner() {
   const { migratePage } = useStudio((state) => state.page);
   const id = useStudio((state) => state.workflow?.id);
@@ -13,7 +13,7 @@ export function MigrateBanner() {
   useEffect(() => {
     if (migratePage === "" || id === undefined || latest < 2) return;
     let over = false;
-    // Without an answer there is nothing to offer: the workflow's page has the same action.
+    // Ignore errors: the workflow's page offers the same action.
     liveVersions(id).then(
       (rows) => !over && setFound(rows),
       () => undefined,

@@ -20,7 +20,7 @@ interface Props {
   rows: readonly VersionSummary[];
 }
 
-/** One version, compared with the draft or another one, and what can be done with it. */
+/** A version, compared with the draft or with another version, and actions for it. */
 export function OneVersion({ id, number, rows }: Props) {
   const draft = useDocument();
   const refusal = useRefusal();
@@ -75,7 +75,7 @@ export function OneVersion({ id, number, rows }: Props) {
   );
 }
 
-/** A version's document as its author wrote it, or why it could not be read. */
+/** Load a version's document as its author wrote it; return it and the error message. */
 function useVersion(id: string, number: number | null): [Definition | null, string] {
   const [document, setDocument] = useState<Definition | null>(null);
   const [failure, setFailure] = useState("");
@@ -94,7 +94,7 @@ function useVersion(id: string, number: number | null): [Definition | null, stri
   return [document, failure];
 }
 
-/** The version becomes the draft on the screen: an edit, so it can be undone and must be saved. */
+/** Make the version the draft. This is an edit, so it can be undone and must be saved. */
 function restore(document: Definition, number: number): void {
   const { edit, set } = useStudio.getState();
   edit(() => document);

@@ -13,7 +13,7 @@ import { t } from "../words/t";
 import { type Outcome, type Prepared, prepare, publishNow } from "./publishing";
 import "./versions.css";
 
-/** Makes a version of the draft: saved first, checked by the server, compared with the last one. */
+/** Publishes the draft, after saving it, checking it, and comparing it with the last version. */
 export function PublishDialog() {
   const [prepared, setPrepared] = useState<Prepared | null>(null);
   const [outcome, setOutcome] = useState<Outcome | null>(null);
@@ -86,7 +86,7 @@ export function PublishDialog() {
 
 const close = (): void => useStudio.getState().set({ dialog: null });
 
-/** Why the share cannot be used, if so; null stands for all starts. */
+/** Return the reason why the share is invalid, or undefined; null means all new executions. */
 function shareRefusal(share: string | null): string | undefined {
   if (share === null) return undefined;
   const percent = Number(share);
@@ -94,7 +94,7 @@ function shareRefusal(share: string | null): string | undefined {
   return fits ? undefined : t("versions.giveAShare");
 }
 
-/** Whether all starts take the version, or a share of them first. */
+/** The choice between all new executions and a share of them. */
 function Share({
   share,
   onChange,
@@ -135,7 +135,7 @@ function Share({
 const errorsOf = (problems: readonly FoundProblem[]): FoundProblem[] =>
   problems.filter((one) => one.level === "error");
 
-/** Why it cannot be published now, if so. */
+/** Return the reason why the draft cannot be published now, or undefined. */
 function refusalOf(
   prepared: Prepared | null,
   outcome: Outcome | null,
@@ -176,7 +176,7 @@ function Before({ prepared, outcome }: { prepared: Prepared; outcome: Outcome | 
   );
 }
 
-/** What keeps from publishing, and what does not; a click leads there. */
+/** The problems that prevent publishing, or the warnings; a click leads to the place of each. */
 function Found({ problems }: { problems: readonly FoundProblem[] }) {
   if (problems.length === 0) return null;
   const errors = errorsOf(problems).length;

@@ -8,7 +8,7 @@ import { useStudio } from "../store/studio";
 import { t } from "../words/t";
 import { forgetPublication, type Publication, undoPublication, usePublication } from "./undoing";
 
-/** Says what was just published, and takes it back. */
+/** Shows the version that was just published, with a button that undoes this. */
 export function PublishedBanner() {
   const published = usePublication((state) => state.published);
   return published && <Banner key={published.version} published={published} />;
@@ -28,12 +28,12 @@ function Banner({ published }: { published: Publication }) {
   );
 }
 
-/** The button, and why it could not be done. */
+/** The button that undoes the publication, with its error. */
 export function UndoPublishing({ published }: { published: Publication }) {
   const { hasCanaries } = useStudio((state) => state.page);
   const toPublish = usePublishRefusal();
   const toEdit = useRefusal();
-  // A rollback also works where only Git publishes.
+  // A rollback is possible even if only Git can publish.
   const refusal = hasCanaries ? toEdit : toPublish;
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState("");

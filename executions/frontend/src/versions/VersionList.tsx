@@ -11,7 +11,7 @@ interface Props {
   onMore: (() => void) | undefined;
 }
 
-/** The versions, newest first, one of them chosen. */
+/** The versions, newest first, with the chosen one marked. */
 export function VersionList({ rows, chosen, onChoose, onMore }: Props) {
   const latest = useStudio((state) => state.workflow?.latestVersion);
   return (

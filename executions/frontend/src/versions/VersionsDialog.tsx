@@ -9,7 +9,7 @@ import { OneVersion } from "./OneVersion";
 import { VersionList } from "./VersionList";
 import "./versions.css";
 
-/** Every version of the workflow: what each changed, and the way back to it. */
+/** All versions of the workflow, with their changes and actions. */
 export function VersionsDialog() {
   const id = useStudio((state) => state.workflow?.id);
   const [rows, setRows] = useState<VersionSummary[] | null>(null);

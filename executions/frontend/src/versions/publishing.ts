@@ -1,4 +1,4 @@
-/** The way from a draft to a version, as far as it can be known before it is gone. */
+/** Prepares and publishes a version of the draft. */
 import { Refused } from "../api/client";
 import { getVersion, publish, publishCanary, validate } from "../api/workflows";
 import { read } from "../document/reading";
@@ -12,18 +12,18 @@ import { t } from "../words/t";
 import { setCanary } from "./canary";
 import { offerUndo } from "./undoing";
 
-/** The newest published version, to compare with. */
+/** The newest published version, for the comparison. */
 export interface Latest {
   number: number;
   document: Definition;
   checksum: string;
 }
 
-/** What is known before publishing: what keeps from it, and what it would change. */
+/** What is known before publishing: the problems, and the latest version. */
 export interface Prepared {
   problems: FoundProblem[];
   latest: Latest | null;
-  /** Whether a version would run as the latest one does; only `ui` may differ then. */
+  /** Whether the new version would run like the latest one; at most `ui` differs. */
   unchanged: boolean;
 }
 
@@ -32,7 +32,9 @@ export type Outcome =
   | { kind: "unchanged"; message: string }
   | { kind: "problems"; problems: FoundProblem[] };
 
-/** Save, check and fetch what was published last; a sentence where saving failed. */
+/**
+ * Save and check the draft, and load the latest version; return an error message if saving failed.
+ */
 export async function prepare(): Promise<Prepared | string> {
   if (!(await save())) return t("versions.theDraftCouldNotBeSaved");
   const { workflow, history } = useStudio.getState();
@@ -46,7 +48,7 @@ export async function prepare(): Promise<Prepared | string> {
     ...located(found.problems, "error", document),
     ...located(found.warnings, "warning", document),
   ];
-  // In the words that the list of problems has for them.
+  // Use the same messages as the list of problems.
   const own = check(document, useStudio.getState().types);
   return {
     problems: merged(document, own, { document, problems: told }),
@@ -62,9 +64,9 @@ async function latestOf(id: string, number: number | null): Promise<Latest | nul
 }
 
 /**
- * Make a version of the saved draft, with a percentage for that share of the starts alone.
+ * Publish the saved draft; with a percentage, only for that share of new executions.
  *
- * Raises Refused for what is neither problems nor unchanged.
+ * Returns problems, or that nothing changed, as an outcome. Raises Refused for other errors.
  */
 export async function publishNow(percent: number | null): Promise<Outcome> {
   const { workflow, stored } = useStudio.getState();

@@ -1,5 +1,5 @@
 /**
- * The way back from publishing: the version before runs again; the draft stays as it is.
+ * Undoes a publication: new executions use the version before it; the draft does not change.
  *
  * A rollback withdraws the version. Without the plugin `canary`, the version before is published
  * again, as a new version.
@@ -11,11 +11,14 @@ import { useStudio } from "../store/studio";
 import { t } from "../words/t";
 import { setCanary } from "./canary";
 
-/** What was published on this page last; `before` was the latest version until then. */
+/** The last publication on this page; `before` was the latest version until then. */
 export interface Publication {
   version: number;
   before: number | null;
-  /** The version that runs since it was taken back: `before` itself, or a copy of it. */
+  /**
+   * The version that new executions use after the undo: `before` itself, or a copy of it; null
+   * before the undo.
+   */
   undoneBy: number | null;
 }
 
@@ -23,17 +26,17 @@ export const usePublication = create<{ published: Publication | null }>()(() => 
   published: null,
 }));
 
-/** Remember what was just published; nothing is before a first version. */
+/** Remember the version that was just published; `before` is null for the first version. */
 export const offerUndo = (version: number, before: number | null): void =>
   usePublication.setState({ published: { version, before, undoneBy: null } });
 
 export const forgetPublication = (): void => usePublication.setState({ published: null });
 
 /**
- * Let the version before run again.
+ * Let new executions use the version before.
  *
- * Raises Refused, also where somebody published another version since: that one is not ours to
- * take back.
+ * Raises Refused, also if somebody has published another version since, which must not be undone
+ * here.
  */
 export async function undoPublication({ version, before }: Publication): Promise<void> {
   const { workflow, page } = useStudio.getState();

@@ -6,7 +6,7 @@ export const de = {
   "api.theServerCannotBeReached": "Der Server ist nicht erreichbar.",
   "api.theServerAnswered": "Der Server antwortete mit dem Status {status}.",
 
-  // canvas
+  // backtest, canvas
   "backtest.title": "Backtest des Entwurfs",
   "backtest.hint":
     "Vergleicht den Entwurf mit den Aufzeichnungen früherer Ausführungen. Kein Schritt mit Wirkung läuft, und keine Ausführung wird gestartet.",

@@ -4,7 +4,7 @@ export const en = {
   "api.theServerCannotBeReached": "The server cannot be reached.",
   "api.theServerAnswered": "The server responded with status {status}.",
 
-  // canvas
+  // backtest, canvas
   "backtest.title": "Backtest the draft",
   "backtest.hint":
     "Compares the draft with the records of past executions. No step with an effect runs, and no execution is started.",

@@ -6,7 +6,7 @@ export const es = {
   "api.theServerCannotBeReached": "No se puede contactar con el servidor.",
   "api.theServerAnswered": "El servidor respondió con el estado {status}.",
 
-  // canvas
+  // backtest, canvas
   "backtest.title": "Backtest del borrador",
   "backtest.hint":
     "Compara el borrador con los registros de ejecuciones anteriores. No se ejecuta ningún paso con efecto ni se inicia ninguna ejecución.",

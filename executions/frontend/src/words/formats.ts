@@ -1,4 +1,4 @@
-/** Dates, numbers and lists as the page's language writes them. */
+/** Formats dates, numbers and units in the language of the page. */
 import { spoken } from "./language";
 
 export const numberText = (value: number): string => value.toLocaleString(spoken.locale);
@@ -10,7 +10,10 @@ export const timeText = (time: Date, options?: Intl.DateTimeFormatOptions): stri
 
 export const momentText = (time: Date): string => time.toLocaleString(spoken.locale);
 
-/** "Mon, Nov 30, 08:00 CET": in a time zone; in that of the page where it knows none of the name. */
+/**
+ * Format a time in a time zone: "Mon, Nov 30, 08:00 CET". The browser's zone is used if the name is
+ * unknown.
+ */
 export function zonedText(time: Date, zone: string): string {
   const options: Intl.DateTimeFormatOptions = {
     weekday: "short",
@@ -27,13 +30,13 @@ export function zonedText(time: Date, zone: string): string {
   }
 }
 
-/** "3 minutes ago"; negative numbers are past. */
+/** Format a distance in time: "3 minutes ago"; negative numbers are in the past. */
 export const distanceText = (value: number, unit: Intl.RelativeTimeFormatUnit): string =>
   new Intl.RelativeTimeFormat(spoken.locale, { numeric: "auto" }).format(value, unit);
 
 const decimals = new Map<string, Intl.NumberFormat>();
 
-/** A number with its unit, written in full: "1 minute", "2.41 seconds". */
+/** Format a number with its complete unit: "1 minute", "2.41 seconds". */
 export function unitText(value: number, unit: string, places = 0): string {
   const format = new Intl.NumberFormat(spoken.locale, {
     style: "unit",
@@ -45,7 +48,7 @@ export function unitText(value: number, unit: string, places = 0): string {
   return format.format(value);
 }
 
-/** A number with as many places as are wanted: "2.41", "2,41". */
+/** Format a number with a fixed number of decimal places: "2.41", "2,41". */
 export function decimalText(value: number, places: number): string {
   const key = `${spoken.locale} ${places}`;
   const known = decimals.get(key);

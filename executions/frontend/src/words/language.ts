@@ -4,14 +4,15 @@ import { en } from "./en";
 import type { es } from "./es";
 import type { Differing, Key, Message, Translation } from "./types";
 
-// The English is part of the bundle. Each other language is a chunk, fetched where a page asks for
-// it. A chunk imports nothing: it would wait for the module that waits for it.
+// English is part of the bundle. Each other language is a chunk that is loaded if a page needs it.
+// These chunks must not import anything: the page waits for its language, so the imported module
+// would wait for the chunk, and the chunk for the module.
 const OTHERS = {
   de: async (): Promise<Translation> => (await import("./de")).de,
   es: async (): Promise<Translation> => (await import("./es")).es,
 };
 
-/** A compile error here names the messages whose variables are not those of the English. */
+/** A compile error here names the messages whose variables differ from the English ones. */
 type Fitting<Wrong extends never> = Wrong;
 export type Checked = Fitting<Differing<typeof de> | Differing<typeof es>>;
 
@@ -20,7 +21,7 @@ type Language = "en" | Other;
 
 interface Spoken {
   language: Language;
-  /** What dates and numbers are written by: "de-AT" as well as "de". */
+  /** The locale of dates and numbers, such as "de-AT" or "de". */
   locale: string;
   plurals: Intl.PluralRules;
   messages: Readonly<Record<Key, Message>>;
@@ -33,10 +34,10 @@ const ENGLISH: Spoken = {
   messages: en,
 };
 
-/** What the page is told in. */
+/** The language of the page. */
 export let spoken = ENGLISH;
 
-/** Tell everything in the language of a tag ("de", "de-AT"); in English where it is not known. */
+/** Switch to the language of a tag ("de", "de-AT"); to English if it is not supported. */
 export async function speak(tag: string): Promise<void> {
   spoken = await spokenBy(tag);
 }
@@ -51,14 +52,14 @@ async function spokenBy(tag: string): Promise<Spoken> {
     const plurals = new Intl.PluralRules(language);
     return { language, locale: locale ?? language, plurals, messages };
   } catch {
-    // The chunk did not arrive. English is better than an empty page.
+    // The chunk could not be loaded. English is better than an empty page.
     return ENGLISH;
   }
 }
 
 const isOther = (language: string): language is Other => Object.hasOwn(OTHERS, language);
 
-/** The tag as `Intl` writes it; null where it is none. */
+/** Return the canonical form of a language tag; null if it is invalid. */
 function localeOf(tag: string): string | null {
   try {
     return Intl.getCanonicalLocales(tag.replaceAll("_", "-"))[0] ?? null;
@@ -67,8 +68,8 @@ function localeOf(tag: string): string | null {
   }
 }
 
-// Django wrote the language of the page. Modules that import this one wait here, so that constants
-// may hold texts.
+// Django set the language of the page. Modules that import this one wait for it, so their constants
+// can contain messages.
 if (typeof document !== "undefined") {
   await speak(document.documentElement.lang);
   document.documentElement.lang = spoken.locale;

@@ -1,9 +1,9 @@
-/** Messages that hold more than text: a key to press, a link, a name in bold. */
+/** Messages that contain elements: a key, a link, or a name in bold. */
 import { Fragment, type ReactNode } from "react";
 import { told } from "./t";
 import type { Given, Key } from "./types";
 
-/** A message with elements in the places of its variables. */
+/** Return a message with elements in place of its variables. */
 export const rich = <K extends Key>(key: K, ...[values]: Given<K, ReactNode>): ReactNode =>
   told(key, values).map((part, at) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a message do not move

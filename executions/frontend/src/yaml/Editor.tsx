@@ -6,12 +6,12 @@ interface Props {
   area: RefObject<HTMLTextAreaElement | null>;
   text: string;
   readOnly: boolean;
-  /** The line of the first mistake, from 1. */
+  /** Line of the first error, counted from 1. */
   mistake: number | null;
   onType: (text: string) => void;
 }
 
-/** A text field for code: line numbers, and a Tab that indents. */
+/** A text area for code, with line numbers and a Tab key that indents. */
 export function Editor({ area, text, readOnly, mistake, onType }: Props) {
   const gutter = useRef<HTMLDivElement>(null);
   const hint = useId();
@@ -55,7 +55,7 @@ function numbersOf(text: string): string {
   return Array.from({ length: count }, (_, at) => at + 1).join("\n");
 }
 
-/** Tab indents by two spaces; after Escape it leaves the field, and Shift+Tab always does. */
+/** Tab indents by two spaces. After Escape, Tab leaves the field; Shift+Tab always does. */
 function useTabKey(): (event: KeyboardEvent<HTMLTextAreaElement>) => void {
   const leaving = useRef(false);
   return (event) => {
@@ -64,7 +64,7 @@ function useTabKey(): (event: KeyboardEvent<HTMLTextAreaElement>) => void {
     if (event.key === "Escape") event.stopPropagation();
     if (!indents || event.ctrlKey || event.altKey || event.metaKey) return;
     event.preventDefault();
-    // The one way to insert that the browser's own undo knows of.
+    // The only way to insert text that the browser's own undo includes.
     document.execCommand("insertText", false, "  ");
   };
 }

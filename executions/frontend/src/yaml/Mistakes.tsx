@@ -7,7 +7,7 @@ interface Props {
   onGo: (place: Place) => void;
 }
 
-/** Why the text is no workflow, line by line; while it is none, the workflow stays as it was. */
+/** The errors in the text, by line; while there are any, the workflow does not change. */
 export function Mistakes({ mistakes, onGo }: Props) {
   return (
     <div className="yaml-mistakes" role="status">

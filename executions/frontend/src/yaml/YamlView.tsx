@@ -9,10 +9,10 @@ import { type Place, placeIn } from "./parsing";
 import { applyText, followDocument, pointerOf, useYamlText } from "./text";
 import "./yaml.css";
 
-/** How long nobody typed before the text becomes the document, in milliseconds. */
+/** Pause in typing before the text is applied to the document, in milliseconds. */
 const PAUSE = 400;
 
-/** The whole workflow as text, both ways. */
+/** The whole workflow as editable text. */
 export function YamlView() {
   const document = useDocument();
   const text = useYamlText((state) => state.text);
@@ -42,7 +42,7 @@ export function YamlView() {
   );
 }
 
-/** Scrolls to the task that is selected, when the view opens and when another one is. */
+/** Scroll to the selected task when the view opens, and when the selection changes. */
 function useShownTask(area: RefObject<HTMLTextAreaElement | null>): void {
   const selected = useStudio((state) => state.selection.tasks[0]);
   const written = useYamlText((state) => state.text !== "");
@@ -58,7 +58,7 @@ function show(area: HTMLTextAreaElement | null, line: number): void {
   if (area) area.scrollTop = Math.max(0, (line - 3) * LINE_HEIGHT);
 }
 
-/** Put the cursor at a place. */
+/** Set the cursor. */
 function goTo(area: RefObject<HTMLTextAreaElement | null>, { line, column }: Place): void {
   const field = area.current;
   if (!field) return;

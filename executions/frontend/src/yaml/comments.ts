@@ -1,33 +1,34 @@
 /**
- * Comments of a YAML text, kept in the document's `ui`: beside what runs, and no part of it. Pure.
+ * Comments of a YAML text, stored in the document's `ui`, which does not affect executions. Pure.
  *
- * A comment is kept with the place that it stands at, by keys and ids: it stays with its task when
- * tasks are moved, and goes to what is around it when its own place is gone.
+ * The position of a comment is stored as keys and ids. The comment therefore stays with its task
+ * when the list's order changes. If its position no longer exists, it moves to the nearest
+ * enclosing one.
  */
 import { type Document, isMap, isNode, isScalar, isSeq, type Node } from "yaml";
 import type { Definition, Json, JsonObject } from "../document/types";
 
 export interface Comment {
-  /** Keys and ids: `tasks/fetch/with/url`; "" is the whole text. */
+  /** Keys and ids, such as `tasks/fetch/with/url`; "" is the whole text. */
   at: string;
-  /** Whether it stands at the key there, else at the value. */
+  /** Whether the comment belongs to the key, not to the value. */
   key?: true;
-  /** The lines before, without their signs. */
+  /** The comment's lines above it, without `#`. */
   before?: string;
-  /** What stands behind, on the same line or below. */
+  /** The comment after it, on the same line or below. */
   after?: string;
 }
 
 const KEPT = "comments";
 const MOST = 1000;
-/** Lists whose items have names of their own. */
+/** Keys that identify the items of lists. */
 const NAMED: Readonly<Record<string, readonly string[]>> = {
   tasks: ["id"],
   modules: ["id"],
   edges: ["from", "to", "on"],
 };
 
-/** The comments of a text, in its order. */
+/** Return the comments of a text, in order. */
 export function commentsOf(read: Document): Comment[] {
   const found: Comment[] = [];
   if (read.commentBefore) found.push({ at: "", key: true, before: read.commentBefore });
@@ -42,7 +43,10 @@ export function commentsOf(read: Document): Comment[] {
 
 const placed = (at: string, key?: true): Place => ({ at, ...(key ? { key } : {}) });
 
-/** What stands above the first part of a value is that part's, though the reader gives it to all. */
+/**
+ * Return the first part of a value: a comment above it belongs to that part, but the parser assigns
+ * the comment to the whole value.
+ */
 function firstIn(node: Node, at: string): Place {
   const inside = (step: string): string => (at === "" ? step : `${at}/${step}`);
   if (isSeq(node)) {
@@ -55,7 +59,7 @@ function firstIn(node: Node, at: string): Place {
     : { at };
 }
 
-/** Write comments into a text that is made of a document. */
+/** Add comments to a YAML document. */
 export function putComments(made: Document, comments: readonly Comment[]): void {
   const places = new Map([...nodesIn(made)].map(([place, node]) => [nameOf(place), node]));
   for (const comment of comments) {
@@ -72,7 +76,7 @@ function put(node: Node | Document, { before, after }: Comment): void {
 const joined = (old: string | null | undefined, more: string): string =>
   old ? `${old}\n${more}` : more;
 
-/** The node at the place of a comment, else at the nearest place around it. */
+/** Return the node at the position of a comment, or the nearest enclosing node. */
 function nearest(places: ReadonlyMap<string, Node>, comment: Comment): Node | undefined {
   const own = places.get(nameOf(comment));
   if (own) return own;
@@ -86,12 +90,12 @@ function nearest(places: ReadonlyMap<string, Node>, comment: Comment): Node | un
 }
 
 type Place = Pick<Comment, "at" | "key">;
-/** `item`: of a list. */
+/** `item` marks the item of a list. */
 type Found = Place & { item?: true };
 
 const nameOf = ({ at, key }: Place): string => `${key ? "key" : "value"} ${at}`;
 
-/** Every key and value with its place, keys before their values. */
+/** Yield every key and value with its position, keys before their values. */
 function* nodesIn(read: Document): Generator<[Found, Node]> {
   if (isNode(read.contents)) yield* below(read.contents, [], "");
 }
@@ -117,7 +121,7 @@ function* below(
   }
 }
 
-/** An item's own name, else its number. */
+/** Return an item's identifying keys, or its index. */
 function itemName(item: Node, list: string, index: number): string {
   const keys = NAMED[list];
   if (!keys || !isMap(item)) return String(index);
@@ -125,10 +129,10 @@ function itemName(item: Node, list: string, index: number): string {
   return parts.length === 0 ? String(index) : spelled(parts.join(">"));
 }
 
-/** A step without the sign between steps. */
+/** Escape the separator in a key or id. */
 const spelled = (step: string): string => step.replaceAll("/", "%2F");
 
-/** The document with these comments, in place of those that it had. */
+/** Replace the comments of a document. */
 export function withComments(document: JsonObject, comments: readonly Comment[]): JsonObject {
   const { [KEPT]: _, ...rest } = isObject(document.ui) ? document.ui : {};
   const ui: JsonObject = rest;
@@ -139,7 +143,7 @@ export function withComments(document: JsonObject, comments: readonly Comment[])
   return without;
 }
 
-/** The document without its comments, and these; what has another form is left where it is. */
+/** Split a document from its comments; an unknown format of comments stays in the document. */
 export function apart(document: Definition): [Definition, readonly Comment[]] {
   const kept = document.ui?.[KEPT] as Json | undefined;
   if (!Array.isArray(kept) || !kept.every(isComment)) return [document, []];

@@ -1,4 +1,4 @@
-/** The keys of a document in the order in which people write them; the database keeps none. */
+/** Puts a document's keys into the usual order, because the database does not preserve it. */
 import type { Body, Definition, Edge, Module, Task } from "../document/types";
 
 const OF_WORKFLOW = [
@@ -19,7 +19,7 @@ const OF_TASK = ["id", "name", "use", "with", "modules", "body"];
 const OF_TASK_LAST = ["ui"];
 const OF_EDGE = ["from", "to", "on"];
 
-/** The same document, its own keys in order; what modules are given keeps the order it has. */
+/** Sort the keys of a document, but not those of module inputs. */
 export const inOrder = (document: Definition): Definition =>
   ordered(bodyInOrder(document), OF_WORKFLOW);
 
@@ -39,7 +39,7 @@ function taskInOrder(task: Task): Task {
   return ordered(inner, OF_TASK, OF_TASK_LAST);
 }
 
-/** With these keys first and those last, the others between them as they are. */
+/** Put these keys first and those last; the other keys keep their order. */
 function ordered<T extends object>(
   value: T,
   first: readonly string[],

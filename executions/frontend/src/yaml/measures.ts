@@ -1,2 +1,2 @@
-/** The height of a line of code in pixels; yaml.css says the same. */
+/** Height of a line of code, in pixels; yaml.css has the same value. */
 export const LINE_HEIGHT = 20;

@@ -1,4 +1,4 @@
-/** From YAML (or JSON) text to a document's values, or to what is wrong and where. Pure. */
+/** Parses YAML (or JSON) to a document's values, or to errors with positions. Pure. */
 import { type Document, isNode, LineCounter, parseDocument } from "yaml";
 import type { JsonObject } from "../document/types";
 import type { Pointer } from "../problems/found";
@@ -6,7 +6,7 @@ import { t } from "../words/t";
 import { commentsOf, withComments } from "./comments";
 import { shapeMistakes } from "./shape";
 
-/** A place in a text, counted from 1. */
+/** A position in a text, counted from 1. */
 export interface Place {
   line: number;
   column: number;
@@ -20,7 +20,7 @@ export type Parsed =
   | { ok: true; document: JsonObject }
   | { ok: false; mistakes: readonly [TextMistake, ...TextMistake[]] };
 
-/** What the server takes, in bytes. */
+/** Maximum size of a text, in bytes; the server has the same limit. */
 export const LARGEST = 1024 * 1024;
 const SHOWN = 20;
 const ALIASES = 100;
@@ -49,7 +49,7 @@ export function parsed(text: string): Parsed {
   return { ok: true, document: withComments(value as JsonObject, commentsOf(read)) };
 }
 
-/** Where the value at a pointer begins in a text; null where there is none. */
+/** Return the start of the value at a pointer; null if there is none. */
 export function placeIn(text: string, pointer: Pointer): Place | null {
   const lines = new LineCounter();
   const read = parseDocument(text, { lineCounter: lines, prettyErrors: false });
@@ -62,7 +62,7 @@ const refused = (message: string): Parsed => ({
   mistakes: [{ line: 1, column: 1, message }],
 });
 
-/** The place of a value, or of the nearest one around it. */
+/** Return the position of a value, or of the nearest enclosing value. */
 function placeOf(read: Document, lines: LineCounter, pointer: Pointer): Place {
   for (let length = pointer.length; length >= 0; length -= 1) {
     const node = read.getIn(pointer.slice(0, length), true);

@@ -1,4 +1,4 @@
-/** The least that a value must be for the studio to show it as a workflow. Pure. */
+/** The minimum structure that the studio needs to show a value as a workflow. Pure. */
 import type { Pointer } from "../problems/found";
 import { t } from "../words/t";
 
@@ -7,7 +7,7 @@ export interface ShapeMistake {
   message: string;
 }
 
-/** Where a value is no workflow at all; what else is wrong with one is for the list of problems. */
+/** Return the errors in this structure; the list of problems shows all other problems. */
 export function shapeMistakes(value: unknown): ShapeMistake[] {
   if (!isMap(value)) return [{ pointer: [], message: t("yaml.aDefinitionIsAnObject") }];
   const found: ShapeMistake[] = [];
@@ -39,7 +39,7 @@ function body(value: Values, at: Pointer, found: ShapeMistake[]): void {
   });
 }
 
-/** Goes through a list of objects, if the key is there. */
+/** Call `look` for each object of a list, if the key exists. */
 function each(
   value: Values,
   key: string,

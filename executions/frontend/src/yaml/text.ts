@@ -1,4 +1,4 @@
-/** The text in the YAML view and the document that it stands for; it outlives the view. */
+/** The text of the YAML view and the document it belongs to; both outlive the view. */
 import { create } from "zustand";
 import { arranged } from "../document/layout";
 import { bodyAt } from "../document/paths";
@@ -12,24 +12,24 @@ import { asYaml } from "./writing";
 
 interface YamlText {
   text: string;
-  /** The document when the text was made of it, or last became it. */
+  /** The document from which the text was written, or to which it was last applied. */
   source: Definition | null;
   mistakes: readonly TextMistake[];
 }
 
 export const useYamlText = create<YamlText>()(() => ({ text: "", source: null, mistakes: [] }));
 
-/** Write the text anew if the document was changed elsewhere; what is typed stays otherwise. */
+/** Rewrite the text if the document was changed elsewhere; otherwise, keep the typed text. */
 export function followDocument(document: Definition): void {
   if (useYamlText.getState().source === document) return;
   useYamlText.setState({ text: asYaml(document), source: document, mistakes: [] });
 }
 
-/** Make the text the document, where it is one; where the text means the same, nothing changes. */
+/** Apply the text to the document if it is valid; a text with the same meaning changes nothing. */
 export function applyText(): void {
   const { text, source } = useYamlText.getState();
   const { history, edit } = useStudio.getState();
-  if (source !== history.present) return; // changed elsewhere meanwhile: the text is old
+  if (source !== history.present) return; // changed elsewhere: the text is outdated
   const found = parsed(text);
   if (!found.ok) {
     useYamlText.setState({ mistakes: found.mistakes });
@@ -40,7 +40,7 @@ export function applyText(): void {
   useYamlText.setState({ source: useStudio.getState().history.present, mistakes: [] });
 }
 
-/** Where a task stands in the document, as keys: `["tasks", 2, "body", "tasks", 0]`. */
+/** Return a task's position in the document as keys: `["tasks", 2, "body", "tasks", 0]`. */
 export function pointerOf(document: Definition, path: TaskPath): Pointer {
   const ids = path.split(".");
   return ids.flatMap((id, depth) => {

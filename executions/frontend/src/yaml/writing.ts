@@ -1,10 +1,10 @@
-/** A document as YAML for people: places and edges on one line each, with its comments. */
+/** Writes a document as readable YAML: `ui` and edges on one line each, with its comments. */
 import { Document, isMap, isPair, isScalar, visit } from "yaml";
 import type { Body, Definition, Task } from "../document/types";
 import { apart, putComments } from "./comments";
 import { inOrder } from "./keyorder";
 
-/** The document's YAML; `read` of what `parsed` gives is the document again. */
+/** Return the document's YAML; `read` of what `parsed` returns for it gives the document again. */
 export function asYaml(document: Definition): string {
   const [plain, comments] = apart(document);
   const made = new Document(inOrder(plain), { aliasDuplicateObjects: false });
@@ -22,7 +22,7 @@ export function asYaml(document: Definition): string {
   return made.toString({ lineWidth: 100, flowCollectionPadding: false });
 }
 
-/** The YAML of what runs: without the places on the canvas, for comparing. */
+/** Return the YAML without positions on the canvas, for comparisons. */
 export const asPlainYaml = (document: Definition): string =>
   asYaml(withoutUi(document) as Definition);
 

@@ -1,4 +1,4 @@
-/** Frames as the stream sends them; times are seconds after an arbitrary beginning. */
+/** Creates frames as the stream sends them; times are seconds after an arbitrary start. */
 import type { Definition, Edge, Task } from "../../src/document/types";
 import { applied, type Known, NOTHING_KNOWN, type RunRow } from "../../src/live/frames";
 import { type Run, timed } from "../../src/monitor/runs";
@@ -10,7 +10,7 @@ const time = (seconds: number | null | undefined): string | null =>
 type Times = "queuedAt" | "startedAt" | "finishedAt" | "retryAfter";
 type Values = Partial<Omit<RunRow, Times> & Record<Times, number | null>>;
 
-/** A run's row; its id is its path and attempt. */
+/** Return a run's row; its id consists of its path and attempt. */
 export function row(stepPath: string, values: Values = {}): RunRow {
   const { queuedAt = 0, startedAt, finishedAt, retryAfter, ...rest } = values;
   return {
@@ -41,7 +41,7 @@ export function row(stepPath: string, values: Values = {}): RunRow {
 
 export const run = (stepPath: string, values: Values = {}): Run => timed(row(stepPath, values));
 
-/** What is known after a snapshot of these. */
+/** Return the state after a snapshot with these rows. */
 export const known = (state: string, ...runs: RunRow[]): Known =>
   applied(
     NOTHING_KNOWN,
@@ -66,7 +66,7 @@ export const known = (state: string, ...runs: RunRow[]): Known =>
     0,
   );
 
-/** A task with the modules of its chain, and its body where it has one. */
+/** Return a task with the modules of its chain, and with its body if it has one. */
 export const task = (id: string, modules: readonly string[] = ["main"], body?: Task[]): Task => ({
   id,
   modules: modules.map((module) => ({ id: module, use: "flow.noop" })),

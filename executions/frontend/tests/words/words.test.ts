@@ -43,7 +43,7 @@ describe("a message", () => {
       "0 Aufgaben, 1 Aufgabe, 2 Aufgaben",
       "0 tareas, 1 tarea, 2 tareas",
     ]);
-    // Spanish has a form for millions, which falls back to the last one.
+    // Spanish has a plural form for millions; without a text for it, the form `other` is used.
     expect(t("canvas.tasks", { count: 1_000_000 })).toBe("1000000 tareas");
   });
 

@@ -1,5 +1,5 @@
-// Of an alert rule's form: shows the inputs that the chosen channel and kinds ask for.
-// Without this script all of them are shown, and their help says to which they belong.
+// Shows the fields of an alert rule's form that belong to the chosen channel and kinds. Without
+// this script, all fields are visible, and their help texts name the channel or kind.
 (() => {
   const CHANNELS = { recipients: ["EMAIL"], url: ["WEBHOOK"] };
   const KINDS = {
@@ -15,7 +15,7 @@
   function show() {
     const channel = document.getElementById("id_channel")?.value;
     const kinds = new Set([...document.querySelectorAll("input[name=kinds]:checked")].map((box) => box.value));
-    // An input with an error stays, whatever was chosen.
+    // A field with an error stays visible.
     const set = (name, wanted) => {
       const found = row(name);
       if (found) found.hidden = !wanted && !found.querySelector(".errorlist, [aria-invalid=true]");

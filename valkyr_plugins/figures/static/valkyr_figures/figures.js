@@ -1,10 +1,11 @@
-// Charts of the home page and of a workflow: a period is selected by dragging over any of them.
+// Charts of the home page and of a workflow: dragging over a chart selects a period.
 //
-// The period is in the URL, so the server draws it, the numbers and the links to lists follow it, and
-// it stays when the figures are renewed. Tables that a person has opened stay open then, too.
+// The period is in the URL. The server therefore applies it to the charts, the numbers and the
+// links to lists, and updates of the figures keep it. Updates also keep tables that the user
+// opened.
 (() => {
   let open = new Set();
-  let drag = null; // { plot, axis, from, to } in slots, while the pointer is down
+  let drag = null; // { plot, axis, from, to } while the pointer is down; `from` and `to` are slots
   const folds = () => [...document.querySelectorAll("details[data-keep]")];
 
   document.addEventListener("htmx:beforeSwap", () => {
@@ -20,7 +21,7 @@
     return Math.min(slots - 1, Math.max(0, Math.floor(((x - left) / width) * slots)));
   }
 
-  // The slots of a drag, in order.
+  // Return the first and the last slot of a drag.
   const bounds = ({ from, to }) => [Math.min(from, to), Math.max(from, to)];
 
   function draw() {
@@ -46,7 +47,7 @@
     document.dispatchEvent(new Event("valkyr:renew"));
   }
 
-  // Figures are not renewed below a pointer that selects.
+  // End the drag; while it lasted, the figures were not updated.
   function end() {
     document.getElementById("figures")?.removeAttribute("data-busy");
     drag = null;

@@ -1,4 +1,4 @@
-// Lets the browser make or use a passkey, and sends its answer with the form.
+// Asks the browser to create or use a passkey, and submits the result with the form.
 "use strict";
 
 const toBytes = (text) =>

@@ -19,10 +19,10 @@ interface Props {
 const NO_FIELD: OwnField = { name: "", value: "" };
 
 /**
- * Asks for a new credential and makes it.
+ * Asks for a new credential and creates it.
  *
- * Its values are in this dialog alone, until it closes: they go to the server once, which seals them
- * and never tells them again.
+ * Only this dialog has the values, until it closes. They are sent once to the server, which seals
+ * them and never returns them.
  */
 export function CredentialDialog({ type, task, onClose, onMade }: Props) {
   const offered = offeredTypes(
@@ -141,7 +141,7 @@ export function CredentialDialog({ type, task, onClose, onMade }: Props) {
             )}
           </Part>
         )}
-        {/* Enter in a field makes it, as the button does. */}
+        {/* Enter in a field creates the credential, as the button does. */}
         <input type="submit" hidden />
       </form>
     </Dialog>
@@ -183,7 +183,7 @@ interface OwnProps {
   onChange: (own: readonly OwnField[]) => void;
 }
 
-/** The fields of a type that takes any. */
+/** The fields of a type without fixed fields. */
 function OwnFields({ own, problems, onChange }: OwnProps) {
   const change = (at: number, part: Partial<OwnField>): void =>
     onChange(own.map((one, index) => (index === at ? { ...one, ...part } : one)));
@@ -236,7 +236,7 @@ interface PartProps {
   children: (given: Given) => ReactNode;
 }
 
-/** A control with its label, its hint and what is wrong with it. */
+/** A control with its label, hint and problems. */
 function Part({ label, hint, wrong = [], children }: PartProps) {
   const id = useId();
   return (

@@ -10,14 +10,14 @@ import { t } from "../../words/t";
 import { CredentialDialog } from "./CredentialDialog";
 
 interface Props {
-  /** The module that is to use it. */
+  /** The type of the module that will use the credential. */
   type: ModuleType;
-  /** The task or module that is to have it. */
+  /** The task or module that will reference the credential. */
   task: Json;
   onMade: (name: string) => void;
 }
 
-/** The way to a credential that is not there yet: made here, or in the admin. */
+/** The button that creates a credential, with a link to the credentials in the admin. */
 export function NewCredential({ type, task, onMade }: Props) {
   const page = useStudio((state) => state.page);
   const readOnly = useRefusal();

@@ -1,9 +1,9 @@
-/** What a new credential is asked for, and what is sent. Pure. */
+/** The form for a new credential, and the request that it sends. Pure. */
 import type { ModuleType, Problem } from "../../api/shapes";
 import type { Json } from "../../document/types";
 import type { CredentialType } from "../../store/studio";
 
-/** A field of one's own, where the type has none. */
+/** A field that the user names, for a type without fixed fields. */
 export interface OwnField {
   name: string;
   value: string;
@@ -11,18 +11,20 @@ export interface OwnField {
 
 type Taker = Pick<ModuleType, "type" | "credential">;
 
-/** The types whose credentials a module can use: first those that it names, then the others. */
+/**
+ * Return the credential types that a module can use: first those that it names, then the others.
+ */
 export function offeredTypes(all: readonly CredentialType[], module: Taker): CredentialType[] {
   const named = all.filter((one) => module.credential.includes(one.name));
   const others = all.filter((one) => one.modules.some((pattern) => matches(pattern, module.type)));
   return [...new Set([...named, ...others])];
 }
 
-/** Whether a pattern such as `file.*` or `*` means a module. */
+/** Whether a pattern such as `file.*` or `*` matches a module type. */
 const matches = (pattern: string, type: string): boolean =>
   pattern.endsWith("*") ? type.startsWith(pattern.slice(0, -1)) : type === pattern;
 
-/** The host of a task's own address, where that is written out; "" otherwise. */
+/** Return the host of a task's URL if it is written without templates; "" otherwise. */
 export function hostOf(task: Json): string {
   const given = partOf(task, "with");
   const address = partOf(given, "url");
@@ -35,7 +37,7 @@ function partOf(value: Json | undefined, key: string): Json | undefined {
   return value[key];
 }
 
-/** The values to send: what was left empty is not there. */
+/** Return the values to send, without empty ones. */
 export function valuesOf(
   values: Readonly<Record<string, string>>,
   own: readonly OwnField[],
@@ -44,10 +46,10 @@ export function valuesOf(
   return Object.fromEntries(all.filter(([name, value]) => name !== "" && value !== ""));
 }
 
-/** The hosts that were typed, apart by spaces, commas or lines. */
+/** Split a text into hosts, which are separated by spaces, commas or line breaks. */
 export const hostsOf = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean);
 
-/** What is wrong with one part, by the server: of `hosts` also what is said of one host. */
+/** Return the server's problems with a field, including those with single hosts. */
 export const wrongIn = (problems: readonly Problem[], path: string): string[] =>
   problems
     .filter((one) => one.path === path || one.path.startsWith(`${path}[`))

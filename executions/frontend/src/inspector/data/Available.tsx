@@ -5,7 +5,7 @@ import { Button } from "../../shared/Button";
 import { t } from "../../words/t";
 import { takePath } from "./copying";
 
-/** Everything the templates of a place can name, with what it was in the last run. */
+/** All names that templates of a place can use, with values of the displayed execution. */
 export function Available({ names }: { names: readonly Name[] }) {
   return (
     <div className="tree">
@@ -40,7 +40,7 @@ function Branch({ name, steps }: { name: Name; steps: readonly Step[] }) {
           className="branch-key"
           aria-label={t("inspector.insert", { path })}
           title={t("inspector.insertExpression", { expression: `{{ ${path} }}` })}
-          // The field that is being written keeps the focus.
+          // Keep the focus in the edited field.
           onMouseDown={(event) => event.preventDefault()}
           onClick={() => takePath(path)}
         >

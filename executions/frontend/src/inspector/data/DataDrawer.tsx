@@ -24,7 +24,9 @@ const TABS: readonly Tab<DataTab>[] = [
   { key: "error", label: t("inspector.error") },
 ];
 
-/** What the last run gave this task and got of it, and what its templates can name. */
+/**
+ * A task's input and output in the displayed execution, and the names that its templates can use.
+ */
 export function DataDrawer({ path, module }: { path: TaskPath; module: number }) {
   const { dataOpen, data } = useView();
   const { results, of } = useResults();
@@ -87,7 +89,7 @@ interface ShownProps {
   what: "input" | "output" | "error";
 }
 
-/** One part of what was seen. */
+/** The input, output or error of the displayed execution. */
 function Shown({ path, result, what }: ShownProps) {
   const sees = useStudio((state) => state.page.canSeePayloads);
   const { trouble, results } = useResultsStore();

@@ -9,14 +9,14 @@ import { copyText, takePath } from "./copying";
 
 interface Props {
   value: Json;
-  /** How templates name it; null where they cannot. */
+  /** The path that templates use for the value; null if they cannot read it. */
   path: string | null;
 }
 
 const FEW = 8;
 const MOST = 100;
 
-/** A value as a tree; what templates can name is inserted by a click on its key. */
+/** A value as a tree; a click on a key inserts its path into a template. */
 export function JsonTree({ value, path }: Props) {
   return (
     <div className="tree">
@@ -98,7 +98,7 @@ function Key({ label, path }: { label: string; path: string | null }) {
       className="branch-key"
       title={t("inspector.insertExpression", { expression: `{{ ${path} }}` })}
       aria-label={t("inspector.insert", { path })}
-      // The field that is being written keeps the focus.
+      // Keep the focus in the edited field.
       onMouseDown={(event) => event.preventDefault()}
       onClick={() => takePath(path)}
     >

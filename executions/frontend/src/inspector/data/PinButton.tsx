@@ -24,7 +24,7 @@ const NO_TEMPLATES = {
   names: null,
 };
 
-/** Keeps an output for test runs, in the place of running the task. */
+/** Pins an output, which test runs then use instead of running the task. */
 export function PinButton({ path, result }: { path: TaskPath; result: TaskResult | undefined }) {
   const [editing, setEditing] = useState(false);
   const pin = usePins((state) => state.pins.get(path));
@@ -74,7 +74,8 @@ function PinDialog({ path, result, onClose }: DialogProps) {
   const run = cut ? result.runId : null;
   useEffect(() => {
     if (run === null) return;
-    // What was left out for its size is fetched: a pin must hold the whole of it, or what was typed.
+    // Load an output that was left out for its size, because a pin must contain all of it. The user
+    // may type another output meanwhile.
     void loaded(outputOf(run)).then(setDraft);
   }, [run]);
   const refusal = refusalOf(draft);

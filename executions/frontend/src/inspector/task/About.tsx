@@ -9,7 +9,7 @@ const EFFECTS: Record<ModuleType["effect"], string> = {
   external: t("inspector.changesSomethingOutsideTwice"),
 };
 
-/** What the module does, as its own description says. */
+/** The module's description and properties. */
 export function About({ use, type }: { use: string; type: ModuleType | undefined }) {
   if (!type) return <p className="subtle">{t("inspector.nothingIsKnown", { module: use })}</p>;
   const outcomes = type.outcomes.length > 0 ? type.outcomes : ["success"];

@@ -13,11 +13,11 @@ interface Props {
   path: TaskPath;
   task: Task;
   modules: readonly Module[];
-  /** The module that is shown. */
+  /** Index of the displayed module. */
   at: number;
 }
 
-/** The modules of a task in the order in which they run; one of them is shown below. */
+/** The modules of a task in execution order; the panel shows one of them below. */
 export function Chain({ path, task, modules, at }: Props) {
   const types = useStudio((state) => state.types);
   const refusal = useRefusal();
@@ -100,7 +100,7 @@ export function Chain({ path, task, modules, at }: Props) {
   );
 }
 
-/** A choice of modules that can stand in a chain: those that hold no body. */
+/** A choice of the modules that a chain can contain: those without a body. */
 function AddModule({ onAdd }: { onAdd: (type: ModuleType) => void }) {
   const types = useStudio((state) => state.types);
   const byCategory = new Map<string, ModuleType[]>();

@@ -19,15 +19,15 @@ interface Props {
   task: Task;
   module: Module;
   type: ModuleType | undefined;
-  /** Where the module stands below the task. */
+  /** The pointer from the task to the module. */
   base: Pointer;
   at: number;
   problems: Frame["problems"];
-  /** What its templates may name, where that is not what the module's may. */
+  /** The names that its templates can use, if they differ from the module's. */
   names?: Frame["names"];
 }
 
-/** The module's inputs: as a form, or as the JSON they are. */
+/** The module's inputs, as a form or as JSON. */
 export function Parameters({ path, task, module, type, base, at, problems, ...given }: Props) {
   const [raw, setRaw] = useState(false);
   const refusal = useRefusal();
@@ -72,7 +72,7 @@ export function Parameters({ path, task, module, type, base, at, problems, ...gi
   );
 }
 
-/** A module that is not installed; nothing of it is lost. */
+/** The notice for a module that is not installed; its inputs are kept. */
 const Unknown = ({ use }: { use: string }) => (
   <p className="callout" role="note">
     <Icon name="help" /> {t("inspector.noModuleInstalled", { use })}
@@ -82,11 +82,11 @@ const Unknown = ({ use }: { use: string }) => (
 interface GeneralProps {
   problems: Frame["problems"];
   places: readonly Pointer[];
-  /** No field shows them. */
+  /** Whether to include problems of single inputs, because no field shows them. */
   below: boolean;
 }
 
-/** What is wrong with the parameters as a whole. */
+/** The problems of the inputs as a whole. */
 function General({ problems, places, below }: GeneralProps) {
   const found = places.flatMap((place) => problemsAt(problems, place, below));
   return found.map((sentence) => (

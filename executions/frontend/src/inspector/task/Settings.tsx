@@ -24,7 +24,7 @@ interface Props {
 }
 
 const ELSEWHERE = ["id", "use", "with", "name", "modules", "body", "ui", "join", "undo"];
-// The way to a new credential stands below its field, between two halves of the form.
+// The button for a new credential is below the credential's field, so the form has two parts.
 const FIRST = ["retry", "timeoutSeconds", "credential"];
 const SECOND = ["queue", "cache", "circuitWaitSeconds"];
 const ALL_BUT_JOIN = [
@@ -32,7 +32,7 @@ const ALL_BUT_JOIN = [
   ...["retry", "timeoutSeconds", "credential", "queue", "cache", "circuitWaitSeconds"],
 ];
 
-/** How the task runs: retries, time-out, credential, queue, cache, and what it waits for. */
+/** How the task runs: retries, timeout, credential, queue, cache, and its join. */
 export function Settings({ path, task, module, type, base, problems }: Props) {
   const workflow = useWorkflowSchema();
   const refusal = useRefusal();
@@ -107,7 +107,7 @@ export function Settings({ path, task, module, type, base, problems }: Props) {
   );
 }
 
-/** Where a failure leads. */
+/** The text about what happens after a failure. */
 function ErrorRoute({ path, task }: { path: TaskPath; task: Task }) {
   const document = useStudio((state) => state.history.present);
   const edges = bodyAt(document, bodyOf(path))?.edges ?? [];

@@ -68,7 +68,7 @@ interface IdProps {
   describedBy: string;
 }
 
-/** The id; it changes when the field is left, and templates and edges follow. */
+/** The id; a change applies when the field loses the focus, and updates templates and edges. */
 function IdInput({ path, task, invalid, describedBy }: IdProps) {
   const refusal = useRefusal();
   const [typed, setTyped] = useState<string | null>(null);
@@ -106,7 +106,7 @@ function IdInput({ path, task, invalid, describedBy }: IdProps) {
   );
 }
 
-/** Rename, and keep the task selected; with `stay` the focus goes back to its id. */
+/** Rename the task and keep it selected; with `stay`, focus the id again. */
 function rename(path: TaskPath, wanted: string, stay: boolean): void {
   const { edit, select, set, history } = useStudio.getState();
   const inside = bodyOf(path);

@@ -14,7 +14,7 @@ import { Settings } from "./Settings";
 import { TaskHead } from "./TaskHead";
 import { UndoStep } from "./UndoStep";
 
-/** One task: what it is called, its modules, their forms, how it runs, and its last data. */
+/** A task: its name, modules, inputs and settings, and its data in the displayed execution. */
 export function TaskPanel({ path }: { path: TaskPath }) {
   const task = useTask(path);
   const tab = useView((state) => state.task);

@@ -23,10 +23,10 @@ interface Props {
 }
 
 const BASE: Pointer = ["undo"];
-/** Said elsewhere, or not of an undo. */
+/** Keys that this form does not show: other controls show them, or undo steps do not have them. */
 const ELSEWHERE = ["id", "use", "with", "cache"];
 
-/** The step that undoes the task: which module, its parameters, and how it runs. */
+/** The step that undoes the task: its module, its inputs, and how it runs. */
 export function UndoStep({ path, task, problems }: Props) {
   const types = useStudio((state) => state.types);
   const refusal = useRefusal();
@@ -80,7 +80,7 @@ interface RunningProps {
   problems: Frame["problems"];
 }
 
-/** Its retries, time-out, credential and queue, which it inherits from nobody. */
+/** The undo step's own retries, timeout, credential and queue; it does not inherit the task's. */
 function Running({ path, undo, type, problems }: RunningProps) {
   const workflow = useWorkflowSchema();
   const refusal = useRefusal();
@@ -112,7 +112,7 @@ interface ChooseProps {
   onChoose: (type: ModuleType) => void;
 }
 
-/** A choice of the modules that can undo something. */
+/** A choice of the modules that an undo step can use. */
 function ChooseModule({ use, refused, onChoose }: ChooseProps) {
   const types = useStudio((state) => state.types);
   const byCategory = new Map<string, ModuleType[]>();
@@ -146,6 +146,6 @@ function ChooseModule({ use, refused, onChoose }: ChooseProps) {
   );
 }
 
-/** It ends by itself and decides nothing; publishing says the same. */
+/** As in the check when publishing: an undo step does not wait and has no branches. */
 const canUndo = (type: ModuleType): boolean =>
   !type.container && !type.waits && type.outcomes.length === 0;

@@ -1,4 +1,4 @@
-/** Changes of a task's chain of modules. Pure. */
+/** Changes to a task's chain of modules. Pure. */
 
 import type { ModuleType } from "../../api/shapes";
 import { freeId } from "../../document/ids";
@@ -6,7 +6,7 @@ import { MAIN, modulesOf, withModules } from "../../document/modules";
 import { startingWith } from "../../document/newtask";
 import type { Module, Task } from "../../document/types";
 
-/** With a module of this type behind the others. */
+/** Add a module of this type at the end. */
 export function withAdded(task: Task, type: ModuleType): Task {
   const modules = modulesOf(task);
   const id = freeId(type.type.slice(type.type.lastIndexOf(".") + 1), modules);
@@ -16,7 +16,7 @@ export function withAdded(task: Task, type: ModuleType): Task {
   ]);
 }
 
-/** With a module at another place of the chain. */
+/** Move a module to another position. */
 export function withMoved(task: Task, from: number, to: number): Task {
   const modules = [...modulesOf(task)];
   const [moved] = modules.splice(from, 1);
@@ -25,7 +25,7 @@ export function withMoved(task: Task, from: number, to: number): Task {
   return withModules(task, modules);
 }
 
-/** Without a module; the last one stays. One that is left alone is written short. */
+/** Remove a module, unless it is the only one; use the short form if one plain module remains. */
 export function withoutModule(task: Task, at: number): Task {
   const left = modulesOf(task).filter((_, index) => index !== at);
   const [only] = left;

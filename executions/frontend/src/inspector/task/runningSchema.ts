@@ -1,4 +1,4 @@
-/** The schema of how a step runs, with what this module does by itself as defaults. Pure. */
+/** The schema of a step's settings, with the module's own values as defaults. Pure. */
 import type { ModuleType } from "../../api/shapes";
 import type { Json, JsonObject } from "../../document/types";
 import type { Secret } from "../../expressions/scope";
@@ -9,7 +9,7 @@ import { partOf } from "../schema";
 
 const KEYS = ["retry", "timeoutSeconds", "credential", "queue", "cache", "circuitWaitSeconds"];
 
-/** A form's schema: of one module, or of a task that says it for all of its modules. */
+/** Return the schema for one module, or for a task whose settings apply to all its modules. */
 export function runningSchema(
   workflow: JsonObject,
   type: ModuleType | undefined,
@@ -30,7 +30,7 @@ export function runningSchema(
   return { type: "object", properties };
 }
 
-/** Whether all incoming edges have to be taken. */
+/** Return the schema of `join`, which says whether all incoming edges must be taken. */
 export const joinSchema = (workflow: JsonObject): JsonObject => ({
   type: "object",
   properties: {
@@ -41,14 +41,14 @@ export const joinSchema = (workflow: JsonObject): JsonObject => ({
 const withDefault = (schema: JsonObject, value: Json | undefined): JsonObject =>
   value === undefined || value === "" ? schema : { ...schema, default: value };
 
-/** A policy by its name, or values of one's own. */
+/** Accept the name of a retry policy, or custom values. */
 function retryOf(schema: JsonObject): JsonObject {
   const names = partOf(schema, "else", "then").enum ?? [];
   const description = schema.description ?? "";
   return { description, anyOf: [{ enum: names }, { $ref: "#/$defs/retryValues" }] };
 }
 
-/** One of the workspace's credentials that the module can use; any name where none are known. */
+/** Accept the credentials that the module can use; any name if the credentials are unknown. */
 function credentialOf(
   schema: JsonObject,
   type: ModuleType | undefined,

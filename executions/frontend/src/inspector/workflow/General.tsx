@@ -26,7 +26,7 @@ const OTHERS = Object.freeze([
   "labels",
 ]);
 
-/** The workflow's name and purpose. */
+/** The workflow's name and description. */
 export function General({ document, problems }: Props) {
   const refusal = useRefusal();
   const slug = useStudio((state) => state.workflow?.slug);

@@ -22,7 +22,7 @@ interface Props {
   problems: Frame["problems"];
 }
 
-/** What a payload holds: as a list of fields, or as the JSON Schema it is. */
+/** The payload's schema, as a list of fields or as JSON Schema. */
 export function InputFields({ input, problems }: Props) {
   const [raw, setRaw] = useState(false);
   const refusal = useRefusal();

@@ -7,7 +7,7 @@ import { t } from "../../words/t";
 
 const PAUSE = 400;
 
-/** When a schedule fires next, in its own time zone; what is wrong with it is told at its fields. */
+/** The next fire times of a schedule in its time zone; errors are shown at its fields. */
 export function NextTimes({ trigger }: { trigger: Trigger }) {
   const zone = typeof trigger.timezone === "string" ? trigger.timezone : "UTC";
   const times = useNextTimes(trigger);
@@ -36,7 +36,7 @@ function useNextTimes(trigger: Trigger): readonly string[] {
     const timer = setTimeout(() => {
       nextTimes(workflow, JSON.parse(asked), asking.signal).then(
         (told) => setTimes(told.times),
-        // The times are a help alone: without an answer there are none.
+        // The times are optional, so ignore errors.
         () => asking.signal.aborted || setTimes([]),
       );
     }, PAUSE);

@@ -37,7 +37,7 @@ interface Props {
   problems: Frame["problems"];
 }
 
-/** What starts the workflow by itself. */
+/** The triggers of the workflow. */
 export function Triggers({ triggers, problems }: Props) {
   const refusal = useRefusal();
   const schema = useWorkflowSchema();

@@ -25,7 +25,7 @@ const SCHEMA = {
   },
 };
 
-/** What an execution remembers, and who uses it. */
+/** The variables of an execution, and the tasks that use each variable. */
 export function Variables({ document, problems }: Props) {
   const refusal = useRefusal();
   const names = Object.keys(document.variables ?? {});

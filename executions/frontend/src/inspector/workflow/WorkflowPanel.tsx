@@ -17,7 +17,7 @@ const TABS: readonly [WorkflowTab, string, readonly string[]][] = [
   ["settings", t("inspector.settings"), ["settings", "labels", "output"]],
 ];
 
-/** The workflow itself: what it takes, keeps and gives, what starts it, and how it runs. */
+/** The workflow itself: its payload, variables, triggers and settings. */
 export function WorkflowPanel() {
   const document = useDocument();
   const tab = useView((state) => state.workflow);

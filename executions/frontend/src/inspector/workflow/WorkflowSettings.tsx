@@ -22,7 +22,7 @@ const OUTPUT = {
   },
 };
 
-/** How executions run, what they are found by, and what they return. */
+/** Settings of executions, their labels, and their output. */
 export function WorkflowSettings({ document, problems }: Props) {
   const refusal = useRefusal();
   const names = useNames(null);
@@ -60,7 +60,7 @@ export function WorkflowSettings({ document, problems }: Props) {
   );
 }
 
-/** The settings' schema, with the workflows that can be named. */
+/** Return the settings' schema, with the slugs as choices for the error workflow. */
 function settingsOf(schema: JsonObject, slugs: readonly string[] | null): JsonObject {
   const settings = partOf(schema, "$defs", "settings");
   if (slugs === null) return settings;
@@ -73,7 +73,7 @@ function settingsOf(schema: JsonObject, slugs: readonly string[] | null): JsonOb
   };
 }
 
-/** The schema of a form with the labels alone. */
+/** Return the schema of a form with only the labels. */
 const labelsOf = (schema: JsonObject): JsonObject => ({
   type: "object",
   properties: { labels: partOf(schema, "properties", "labels") },
@@ -81,7 +81,7 @@ const labelsOf = (schema: JsonObject): JsonObject => ({
 
 const MANY = 200;
 
-/** The slugs of the workspace's other workflows; null where they are too many to choose from. */
+/** Return the slugs of the workspace's workflows; null if there are too many for a choice. */
 function useSlugs(): readonly string[] | null {
   const own = useStudio((state) => state.workflow);
   const [slugs, setSlugs] = useState<readonly string[] | null>(null);
@@ -92,7 +92,7 @@ function useSlugs(): readonly string[] | null {
         const ours = data.filter((one) => one.workspaceId === own?.workspaceId);
         if (!over && data.length < MANY) setSlugs(ours.map((one) => one.slug));
       })
-      // Without the list a slug is typed.
+      // Without the list, users type the slug.
       .catch(() => undefined);
     return () => {
       over = true;

@@ -1,4 +1,4 @@
-/** The payload's JSON Schema as a list of fields. Pure; keywords the list does not show are kept. */
+/** The payload's JSON Schema as a list of fields. Pure. Other keywords of the schema are kept. */
 import type { Json, JsonObject } from "../../document/types";
 import { t } from "../../words/t";
 
@@ -9,7 +9,7 @@ export interface InputField {
   description: string;
 }
 
-/** Types by what they are called in the list; "" is anything. */
+/** Types and their names in the list; "" means any type. */
 export const TYPES: readonly [string, string][] = [
   ["string", t("inspector.text")],
   ["number", t("inspector.number")],
@@ -32,7 +32,7 @@ const propertiesOf = (schema: JsonObject): [string, JsonObject][] =>
 const requiredOf = (schema: JsonObject): string[] =>
   Array.isArray(schema.required) ? schema.required.map(String) : [];
 
-/** The fields a schema names. */
+/** Return the fields of a schema. */
 export function fieldsOf(schema: JsonObject): InputField[] {
   const required = requiredOf(schema);
   return propertiesOf(schema).map(([name, one]) => ({
@@ -43,7 +43,7 @@ export function fieldsOf(schema: JsonObject): InputField[] {
   }));
 }
 
-/** With a field more; its name is free. */
+/** Add a field with a free name. */
 export function withField(schema: JsonObject): JsonObject {
   const names = propertiesOf(schema).map(([name]) => name);
   let name = "field";
@@ -55,7 +55,7 @@ export function withField(schema: JsonObject): JsonObject {
   return { type: "object", ...schema, properties };
 }
 
-/** With one field changed; the same schema where the new name is taken or empty. */
+/** Change a field; return the same schema if the new name is taken or empty. */
 export function withChange(
   schema: JsonObject,
   name: string,
@@ -76,7 +76,6 @@ export function withChange(
   );
 }
 
-/** Without a field. */
 export function withoutField(schema: JsonObject, name: string): JsonObject {
   const properties = propertiesOf(schema).filter(([one]) => one !== name);
   const required = requiredOf(schema).filter((one) => one !== name);

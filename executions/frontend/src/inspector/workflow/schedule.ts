@@ -1,4 +1,4 @@
-/** Common schedules in words. Pure. */
+/** Describes common schedules in words. Pure. */
 import { t } from "../../words/t";
 
 const DAYS = [
@@ -13,7 +13,7 @@ const DAYS = [
 ];
 const NAMES = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 
-/** "Every Monday at 08:00"; null where the five fields say something less common. */
+/** Describe a schedule, such as "Every Monday at 08:00"; null if it is not a common one. */
 export function inWords(schedule: string): string | null {
   const fields = schedule.trim().split(/\s+/);
   if (fields.length !== 5) return null;
@@ -43,7 +43,7 @@ function everyPart(minute: string, hour: string): string | null {
   );
 }
 
-/** Cron begins anew with each hour or day: only a divisor of its length is a period. */
+/** Cron restarts steps with each hour or day, so only a divisor of its length is an interval. */
 function dividing(step: string, length: number, say: (count: number) => string): string | null {
   const count = Number(step);
   return count > 0 && length % count === 0 ? say(count) : null;

@@ -1,7 +1,7 @@
 import { everyTask } from "../../document/paths";
 import type { Definition, TaskPath } from "../../document/types";
 
-/** The tasks whose templates read, or whose steps set, each variable. Pure. */
+/** Return, for each variable, the tasks whose templates read it or whose steps set it. Pure. */
 export function usedBy(document: Definition, names: readonly string[]): Map<string, TaskPath[]> {
   const found = new Map<string, TaskPath[]>(names.map((name) => [name, []]));
   if (names.length === 0) return found;

@@ -15,7 +15,7 @@ import { EXECUTION_TABS, ExecutionTab, type ExecutionTabName } from "./Execution
 import { Forks } from "./Forks";
 import { RUN_TABS, RunTab, type RunTabName } from "./RunTab";
 
-/** What is selected, with tabs; the execution where nothing is. */
+/** The selected run or task, or the execution if nothing is selected, in tabs. */
 export function Details() {
   const run = useRun();
   const path = useMonitor((state) => state.task);
@@ -64,7 +64,7 @@ const TaskLine = ({ task }: { task: Task }) => (
   </p>
 );
 
-/** The ways between the attempts of a step. */
+/** The buttons for the previous and the next attempt of a step. */
 function Attempts({ run }: { run: Run }) {
   const runs = useMonitor((state) => state.runs);
   const attempts = attemptsOf(run, runs);
@@ -91,7 +91,7 @@ function Attempts({ run }: { run: Run }) {
   );
 }
 
-/** The tab that was chosen, where it is among these. */
+/** Return the chosen tab if it exists here, else the first. */
 function useTab<T extends string>(names: readonly T[]): T {
   const chosen = useMonitor((state) => state.tab);
   return names.find((name) => name === chosen) ?? (names[0] as T);
@@ -133,7 +133,7 @@ function OfExecution() {
   );
 }
 
-/** The tabs that are there now, in order. */
+/** Return the names of the present tabs, in order. */
 export const tabsNow = (): readonly string[] => {
   const { run, byId } = useMonitor.getState();
   return run !== null && byId.has(run) ? RUN_TABS : EXECUTION_TABS;

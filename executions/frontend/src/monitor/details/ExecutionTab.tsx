@@ -1,4 +1,6 @@
-/** What the details show while no run is selected: the execution, and why it does not go on. */
+/**
+ * The details of the execution while no run is selected, and the reason if it does not progress.
+ */
 import { Refused } from "../../api/client";
 import type { Explanation, Reason } from "../../api/shapes";
 import type { Json } from "../../document/types";
@@ -17,7 +19,7 @@ export const EXECUTION_TABS = ["Overview", "Why", "Variables", "Output", "Childr
 export type ExecutionTabName = (typeof EXECUTION_TABS)[number];
 
 const STEPS = 50;
-/** The reasons are asked for this often, in milliseconds. */
+/** Time between requests for the reasons, in milliseconds. */
 const WHY_AGAIN = 5000;
 
 export function ExecutionTab({ name }: { name: ExecutionTabName }) {
@@ -27,7 +29,7 @@ export function ExecutionTab({ name }: { name: ExecutionTabName }) {
   return <Payload key={name} name={name} />;
 }
 
-/** What it was given and what came of it, and what is not among the facts below. */
+/** The execution's input and output, and properties that are not among the facts below. */
 function Overview() {
   const execution = useLiveStore((state) => state.execution);
   const more = useMonitor((state) => state.more);
@@ -62,7 +64,7 @@ function Overview() {
 
 const useStateName = (): string => useLiveStore((state) => state.execution?.state ?? "");
 
-/** The reasons why it does not go on, asked for again and again. */
+/** The reasons why the execution does not progress, loaded repeatedly. */
 function Why() {
   const pages = usePages();
   const now = useServerTime(1000);
@@ -127,7 +129,7 @@ interface Payloads {
   output: Json;
 }
 
-/** As of the execution's state. */
+/** Load the payloads; load them again when the execution's state changes. */
 function usePayloads(): Asked<Payloads> {
   const { execution } = usePages();
   return useAnswer<Payloads>(`v1/WorkflowExecution/${execution}`, useStateName());

@@ -3,14 +3,14 @@ import { Icon } from "../../shared/Icon";
 import { t } from "../../words/t";
 import { usePages } from "../store";
 
-/** Opens the admin's dialog where there is one; elsewhere the link's own page. */
+/** Open the link in Unfold's dialog; in Django's own admin, it opens as a page. */
 const DIALOG = {
   "hx-target": "#modal-content",
   "hx-select": "#dialog",
   "x-on:htmx:after-on-load": "openModal = true",
 };
 
-/** A fork that begins with a step, as it is or with changes made in the studio, where one may. */
+/** Links that fork the execution from a step, without or with changes, if permitted. */
 export function Forks({ path }: { path: string }) {
   const { fork, studio } = usePages();
   const link = useRef<HTMLAnchorElement>(null);

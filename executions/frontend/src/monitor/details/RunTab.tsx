@@ -1,4 +1,4 @@
-/** What the details show of a run: from the stream at once, the rest once the API told it. */
+/** The details of a run: first those from the stream, then those from the API. */
 import type { ReactNode } from "react";
 import { Refused } from "../../api/client";
 import type { RunShape } from "../../api/shapes";
@@ -17,7 +17,7 @@ import { useFullRun } from "./asking";
 export const RUN_TABS = ["Summary", "Input", "Output", "Error", "Log", "Children"] as const;
 export type RunTabName = (typeof RUN_TABS)[number];
 
-/** What the stream tells without the API. */
+/** Tabs that can be shown with data from the stream only. */
 const AT_ONCE: ReadonlySet<RunTabName> = new Set(["Summary", "Error"]);
 
 export function RunTab({ name, run }: { name: RunTabName; run: Run }) {
@@ -113,7 +113,7 @@ function Summary({ run, full }: Props) {
   );
 }
 
-/** Where what needs somebody is done. */
+/** The link to the page on which the user resolves the dead letter or decides on the approval. */
 function Links({ run }: { run: Run }) {
   const pages = usePages();
   if (run.state === "DLQ") {

@@ -1,16 +1,16 @@
-/** Asks for what the stream leaves out, as long as somebody looks at it. */
+/** Loads details that the stream does not contain, while they are displayed. */
 import { useEffect, useState } from "react";
 import { ask, Refused } from "../../api/client";
 import type { RunShape } from "../../api/shapes";
 import type { Run } from "../runs";
 
-/** What the server said: the thing, why not, or null until it answers. */
+/** The response, the error, or null while loading. */
 export type Asked<T> = T | Refused | null;
 
 const KEPT = 50;
 const full = new Map<string, RunShape | Refused>();
 
-/** A run in full, as of its state. */
+/** Load a run's details again when its state changes. */
 export function useFullRun(run: Run): Asked<RunShape> {
   const key = `${run.id} ${run.state}`;
   const [, setTurn] = useState(0);
@@ -29,8 +29,8 @@ export function useFullRun(run: Run): Asked<RunShape> {
 }
 
 /**
- * What is at an address; asked anew when `key` changes and, with `again`, every so many
- * milliseconds. What was there stays until the next is.
+ * Load an address; load it again when `key` changes and, with `again`, every `again` milliseconds.
+ * The previous response stays until the next one arrives.
  */
 export function useAnswer<T>(address: string, key: string, again = 0): Asked<T> {
   const [answer, setAnswer] = useState<Asked<T>>(null);
@@ -55,7 +55,7 @@ export function useAnswer<T>(address: string, key: string, again = 0): Asked<T> 
   return answer;
 }
 
-/** The answer, or why there is none; null where it is no longer wanted. */
+/** Return the response or the error; null if the request was aborted. */
 async function answerOf<T>(address: string, signal: AbortSignal): Promise<Asked<T>> {
   try {
     const { data } = await ask<T>(address, { signal });

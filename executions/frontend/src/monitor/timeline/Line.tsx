@@ -14,7 +14,7 @@ import { spoken, took } from "../times";
 interface Props {
   row: Row;
   index: number;
-  /** The time up to which live bars reach; of a run that is over, its end. */
+  /** The time up to which an unfinished run's bar extends; the end of a finished run. */
   now: number;
   from: number;
   to: number;
@@ -25,7 +25,7 @@ interface Props {
   focusable: boolean;
 }
 
-/** A run in the timeline: its name, and its bar. */
+/** A run in the timeline: its name and its bar. */
 export const Line = memo(function Line(props: Props) {
   const { row, index, now, from, to, chosen, critical, focusable } = props;
   const { run, depth } = row;

@@ -13,18 +13,18 @@ import { Line } from "./Line";
 import { useTimeGestures } from "./useTimeGestures";
 import { noteDrawn, panTime, rangeOf, viewOf } from "./viewing";
 
-/** How high a row is, in pixels; as in monitor.css. */
+/** Height of a row, in pixels; monitor.css has the same value. */
 const ROW = 28;
-/** Rows above and below those in sight that are there all the same. */
+/** Number of rendered rows above and below the visible ones. */
 const SPARE = 8;
 const HEAD = 28;
-/** How high the table is at least and at most, in pixels; people may pull it larger. */
+/** Limits of the table's height, in pixels; users can resize it. */
 const HEIGHT = { least: 140, most: 384 };
-/** Live bars grow this often, in milliseconds. */
+/** Time between updates of unfinished bars, in milliseconds. */
 const TICK = 250;
 const AXIS = 600;
 
-/** The table of runs, of which only the rows in sight exist. */
+/** The table of runs, in which only rows near the visible ones are rendered. */
 export function Table() {
   const rows = useRows();
   const scroller = useRef<HTMLDivElement>(null);
@@ -81,7 +81,7 @@ export function Table() {
   );
 }
 
-/** The rows as they are looked at. */
+/** Return the rows, filtered and collapsed as the user chose. */
 function useRows(): readonly Row[] {
   const runs = useMonitor((state) => state.runs);
   const which = useMonitor((state) => state.which);
@@ -93,7 +93,7 @@ function useRows(): readonly Row[] {
   );
 }
 
-/** What part of the time is seen; it goes on by itself as long as something is under way. */
+/** Return the visible time range; it advances while a run is unfinished. */
 function useTime() {
   const execution = useLiveStore((state) => state.execution);
   const runs = useMonitor((state) => state.runs);
@@ -112,7 +112,7 @@ function useTime() {
   return { ...time, start: at(execution?.createdAt) ?? 0, isLive };
 }
 
-/** How far the table is scrolled, and how large its parts are. */
+/** Return the scroll position and the sizes of the table's parts. */
 function useScrolling(
   scroller: { current: HTMLDivElement | null },
   axis: { current: HTMLDivElement | null },
@@ -140,7 +140,7 @@ function useScrolling(
   return sizes;
 }
 
-/** Scrolls the selected run into sight when another one is selected, and when it is there first. */
+/** Scroll to the selected run when the selection changes, or when the run first appears. */
 function useShown(scroller: { current: HTMLDivElement | null }, rows: readonly Row[]): void {
   const run = useMonitor((state) => state.run);
   const there = useMemo(() => rows.some((row) => row.run.id === run), [rows, run]);
@@ -150,7 +150,7 @@ function useShown(scroller: { current: HTMLDivElement | null }, rows: readonly R
   }, [run, there]);
 }
 
-/** Makes the table as high as its rows until somebody pulls it to another height. */
+/** Set the table's height to that of its rows, until the user resizes the table. */
 function useGrowing(scroller: { current: HTMLDivElement | null }, rows: number): void {
   const own = useRef("");
   useLayoutEffect(() => {
@@ -162,7 +162,7 @@ function useGrowing(scroller: { current: HTMLDivElement | null }, rows: number):
   }, [scroller, rows]);
 }
 
-/** Other rows than before are seen from the first one on. */
+/** Scroll to the first row when the filter changes. */
 function useTop(scroller: { current: HTMLDivElement | null }): void {
   const which = useMonitor((state) => state.which);
   const before = useRef(which);
@@ -172,7 +172,7 @@ function useTop(scroller: { current: HTMLDivElement | null }): void {
   }, [which, scroller]);
 }
 
-/** Scroll a run into sight. */
+/** Scroll a run into view. */
 function scrollTo(box: HTMLDivElement | null, rows: readonly Row[], id: string): void {
   const index = rows.findIndex((row) => row.run.id === id);
   if (index < 0 || !box) return;
@@ -211,7 +211,7 @@ function Lines({ rows, first, now, from, to }: LinesProps) {
   ));
 }
 
-/** The row in the tab order: the selected one, else the one with the keyboard, else the first. */
+/** Return the row in the tab order: the selected one, else the focused one, else the first. */
 function focusableOf(rows: readonly Row[], selected: string | null): string | undefined {
   const focused = (document.activeElement as HTMLElement | null)?.dataset.run;
   const found = [selected, focused].find((id) => rows.some((row) => row.run.id === id));
@@ -242,14 +242,14 @@ function pressed(event: KeyboardEvent, rows: readonly Row[], box: HTMLDivElement
   event.stopPropagation();
 }
 
-/** Select the row of a number, and put the keyboard on it. */
+/** Select the row with this index, and focus it. */
 function go(rows: readonly Row[], index: number, box: HTMLDivElement): void {
   const row = rows[Math.min(rows.length - 1, Math.max(0, index))];
   if (!row) return;
   const { id } = row.run;
   scrollTo(box, rows, id);
   flushSync(() => choose({ run: id }, "timeline"));
-  // Its row is made when the table has been scrolled, which the browser tells a frame later.
+  // Two frames later: the row is rendered after the scroll event, which fires in the next frame.
   requestAnimationFrame(() =>
     requestAnimationFrame(() =>
       box

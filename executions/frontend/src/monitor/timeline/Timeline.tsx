@@ -6,7 +6,7 @@ import { useMonitor } from "../store";
 import { Table } from "./Table";
 import { setMode, toggleFollowing, zoomTime } from "./viewing";
 
-/** The runs in time: a table with a bar a run, and what is shown in it. */
+/** The timeline: a table with a bar for each run, and its filters and buttons. */
 export function Timeline() {
   const mode = useMonitor((state) => state.mode);
   return (
@@ -72,7 +72,7 @@ function Filters() {
   );
 }
 
-/** Offered where something was rolled back. */
+/** A checkbox that shows runs that were rolled back, if there are any. */
 function RolledBack() {
   const some = useMonitor(({ runs }) => runs.some((run) => run.superseded));
   const shown = useMonitor((state) => state.rolledBack);

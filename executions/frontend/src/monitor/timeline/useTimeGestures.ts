@@ -1,7 +1,7 @@
 import { useEffect } from "react";
 import { panTime, zoomTime } from "./viewing";
 
-/** The wheel with Ctrl zooms the time, sideways it moves it; the axis can be dragged. */
+/** Zoom the time axis with Ctrl and the wheel, and move it by sideways scrolling or by dragging. */
 export function useTimeGestures(
   scroller: { current: HTMLElement | null },
   axis: { current: HTMLElement | null },

@@ -1,11 +1,11 @@
-/** What part of the time is seen. */
+/** The visible time range of the timeline. */
 import type { ExecutionRow } from "../../live/frames";
 import { moved, type Span, whole, zoomed } from "../axis";
 import type { Run } from "../runs";
 import { type Mode, serverTime, useMonitor } from "../store";
 import { at } from "../times";
 
-/** The view in a mode, at a time. Pure. */
+/** Return the range for a mode and time. Pure. */
 export function viewOf(mode: Mode, view: Span, all: Span, now: number): Span {
   if (mode === "fit") return all;
   if (mode === "free") return view;
@@ -13,7 +13,10 @@ export function viewOf(mode: Mode, view: Span, all: Span, now: number): Span {
   return { from: now - span * 0.95, to: now + span * 0.05 };
 }
 
-/** From the execution's beginning to its end or to now; a requeue may add what comes after. Pure. */
+/**
+ * Return the range from the execution's creation to its end or the present; runs after a requeue
+ * may extend it. Pure.
+ */
 export function rangeOf(execution: ExecutionRow | null, runs: readonly Run[], now: number): Span {
   const end = runs.reduce(
     (last, run) => Math.max(last, run.finishedAt ?? 0),
@@ -22,7 +25,7 @@ export function rangeOf(execution: ExecutionRow | null, runs: readonly Run[], no
   return whole(at(execution?.createdAt) ?? 0, end);
 }
 
-/** The view as it is drawn; the timeline tells it, so that zooming begins with it. */
+/** The range as drawn, which the timeline sets; zooming starts from it. */
 let drawn: Span = { from: 0, to: 1000 };
 
 export function noteDrawn(view: Span): void {
@@ -36,7 +39,9 @@ export function setMode(mode: Mode): void {
 export const toggleFollowing = (): void =>
   setMode(useMonitor.getState().mode === "follow" ? "free" : "follow");
 
-/** Zoom around a point of the view, 0 its left end; where now is followed, around now. */
+/**
+ * Zoom around a point of the range, 0 being its left end; in the mode "follow", around the present.
+ */
 export function zoomTime(factor: number, point = 0.5): void {
   const { mode } = useMonitor.getState();
   if (mode === "follow") useMonitor.setState({ view: zoomed(drawn, factor, 1) });
