@@ -22,7 +22,8 @@ from runners.segment.template_data import read_callback_url
 from runners.states import LIVE, RunState, WaitKind
 from runners.waits import stored_payloads, wake_runs
 
-# Its steps may still wait; a failed one continues when its dead letter is requeued.
+# States in which steps may still wait. A step of a failed execution continues if its dead letter is
+# requeued.
 OPEN = frozenset(
     {
         ExecutionState.PENDING,
@@ -31,7 +32,8 @@ OPEN = frozenset(
         ExecutionState.FAILED,
     }
 )
-# A failed or dead run is retried, or may be requeued, unless an `error` edge handled its failure.
+# States in which a callback may still be used: a failed or dead run may be retried or requeued,
+# unless an `error` edge handled the failure.
 TO_COME = LIVE | {RunState.FAILED, RunState.DLQ}
 
 

@@ -75,7 +75,8 @@ def wake_each(
             "patience": config().patience,
         },
     )
-    # Steps of paused executions, and those that need a slot first, are sent when these continue.
+    # The other steps are sent later: when a paused execution resumes, or when an execution gets its
+    # slot.
     resend(row[:-2] for row in rows if row[-2])
     woken = {row[-1] for row in rows}
     if payload_store.enabled() and payloads.STORED in text:

@@ -27,7 +27,8 @@ def lost_messages() -> int:
     patience = config().patience
     found = statements.fetch("recheck_unclaimed_runs", {"batch": LOST_BATCH, "patience": patience})
     remote = limits().remote_queues
-    # Runs of remote queues wait until a runner asks, once a worker has rendered their inputs.
+    # Runs of remote queues need no message once a worker has rendered their inputs: they wait for a
+    # runner.
     picked = [
         (messages.PREPARED_BY if queue in remote else queue, run, execution, overtaken)
         for queue, run, overtaken, prepared, execution in found
@@ -69,7 +70,7 @@ def _depth(link: Connection, queue: str) -> int:
         return 0
 
 
-# Send what is due and was not sent: retries, and messages that the broker did not accept.
+# Send due runs without a message: retries, and messages that the broker did not accept.
 
 
 def due_runs() -> int:
