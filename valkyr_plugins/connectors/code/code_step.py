@@ -48,7 +48,8 @@ def code_problems(
     config: Mapping[str, Any], module: str, is_on: Callable[[], bool], why_off: str
 ) -> list[ConfigProblem]:
     """Return the problems of a step's code; `why_off` is the message if the module is disabled."""
-    from django.core.exceptions import ImproperlyConfigured  # workers describe modules without it
+    # Imported here, because workers describe modules without Django.
+    from django.core.exceptions import ImproperlyConfigured
 
     found = []
     if "{{" in str(config.get("code", "")):

@@ -6,7 +6,7 @@ from pathlib import Path
 from valkyr_plugins.connectors.code.confined import kernel
 
 ROOT, NOBODY = 0, 65_534
-HOST = "code"  # the machine's name, as the code sees it
+HOST = "code"  # host name that the code sees
 APART = kernel.CLONE_NEWNS | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
 
 
@@ -51,12 +51,14 @@ def count_alone() -> None:
     kernel.drop_capabilities()
 
 
-# The file system that the code sees: Python's library, the system's, and an empty /tmp in memory.
+# The file system that the code sees: the libraries of Python and of the system, and an empty /tmp
+# in memory.
 #
-# There is no /proc, no /dev, no home: nothing of the worker's environment or files has a name here.
+# There is no /proc, no /dev and no home folder, so the code cannot name any file or environment
+# variable of the worker.
 
 
-# Any folder works that always exists and contains nothing that is needed later.
+# A folder that always exists and whose content is not needed later.
 NEW_ROOT = "/proc"
 SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo")
 PACKAGES = ("site-packages", "dist-packages")

@@ -114,7 +114,8 @@ class S3Store:
             for found in answer.get("CommonPrefixes", []):
                 yield Facts(f"s3://{place.bucket}/{found['Prefix'].rstrip('/')}", kind="folder")
             for found in answer.get("Contents", []):
-                if not found["Key"].endswith("/"):  # a marker that some tools create for a folder
+                # Skip objects that some tools create to mark a folder.
+                if not found["Key"].endswith("/"):
                     yield _facts(
                         FileLocation(place.scheme, f"{place.bucket}/{found['Key']}"), found
                     )
