@@ -85,8 +85,7 @@ BY_CLASS: dict[str, ErrorType] = {
     "kombu.exceptions.ConnectionLimitExceeded": _TRANSIENT,
     "amqp.exceptions.RecoverableConnectionError": _TRANSIENT,
     "amqp.exceptions.RecoverableChannelError": _TRANSIENT,
-    # A sealing error is not the step's fault and may pass, but a value that cannot be opened stays
-    # sealed.
+    # A sealing error is not the step's fault and may pass, unless a value cannot be opened at all.
     "executions.sealing.errors.SealingError": _TRANSIENT,
     "executions.sealing.errors.SealBroken": _PERMANENT,
     "executions.payload_store.errors.PayloadStoreUnavailable": _TRANSIENT,
@@ -225,8 +224,7 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def _by_sqlstate(error: BaseException) -> ErrorType | None:
-    # Django's and SQLAlchemy's errors have no SQLSTATE, but psycopg's error, which caused them, has
-    # one.
+    # Errors of Django and SQLAlchemy have no SQLSTATE. Their cause, an error of psycopg, has one.
     original = error.__cause__ or getattr(error, "orig", None)
     state = getattr(error, "sqlstate", None) or getattr(original, "sqlstate", None)
     if not isinstance(state, str):

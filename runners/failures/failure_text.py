@@ -20,8 +20,7 @@ from typing import Any
 
 MAX_DETAILS_CHARACTERS = 16_000
 MAX_DEPTH = 20
-# Maximum characters of a circuit's target, and of the target that a failed step called.
-LONGEST_TARGET = 300
+LONGEST_TARGET = 300  # maximum characters of the target of a circuit or a failed step
 
 
 def storable_text(text: str, limit: int) -> str:

@@ -26,8 +26,7 @@ from runners.process.activity_slots import (
 
 log = logging.getLogger(__name__)
 
-# The environment variable with the shared memory's descriptor, which all the worker's processes
-# inherit.
+# The variable with the shared memory's descriptor, which all processes of the worker inherit.
 DESCRIPTOR = "VALKYR_STALL_MEMORY"
 MOST_TICK = 1.0
 TICKS = 8  # minimum ticks within the limit

@@ -19,8 +19,7 @@ from runners.process.signs_of_life import folder
 
 PROC = Path("/proc")
 KIBIBYTES = os.sysconf("SC_PAGE_SIZE") // 1024
-# Memory, in KiB, that a step may use above its process's initial memory; less cannot exhaust a
-# machine.
+# KiB that a step may use above its process's initial memory; less cannot exhaust a machine.
 LEAST = 64 * 1024
 MOMENT = 2.0  # time in which one shortage may kill several processes, in seconds
 KEPT = 600.0  # lifetime of a note about an end, in seconds

@@ -67,8 +67,7 @@ def settle(actor: Actor, *, force: bool = False) -> Restored:
             object_id="",
             after={"runs": runs, "sessions": sessions},
         )
-    # After a restore, the server may repeat transaction IDs. A link seals the audit rows that are
-    # still unsealed, and the row of this restore.
+    # The server may repeat transaction IDs. So seal all unsealed audit rows, including this one.
     seals.seal_after_restore()
     return Restored(runs, sessions, newest)
 

@@ -22,8 +22,7 @@ from runners.segment.template_data import read_callback_url
 from runners.states import LIVE, RunState, WaitKind
 from runners.waits import stored_payloads, wake_runs
 
-# States in which steps may still wait. A step of a failed execution continues if its dead letter is
-# requeued.
+# States in which steps may still wait; after a failure, if their dead letters are requeued.
 OPEN = frozenset(
     {
         ExecutionState.PENDING,

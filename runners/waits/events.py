@@ -160,8 +160,7 @@ def deliver_missed(age: float, batch: int) -> int:
     if not missed:
         return 0
     _deliver_anew(sorted({event_id for found in missed.values() for event_id, _ in found}))
-    # Marked only now: if the process dies before this statement, the next sweep delivers them
-    # again.
+    # Marked only now: if the process dies earlier, the next sweep delivers the events again.
     upto = [found[-1][1] if len(found) == MISSED else None for found in missed.values()]
     runs, since = zip(*missed, strict=True)
     statements.fetch(

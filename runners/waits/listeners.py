@@ -252,8 +252,7 @@ def _load_items(made: Sequence[tuple[Listener, TemplateData]]) -> None:
     for all_data in sharing.values():
         places = [data.place.nearest("map") for data in all_data]
         first, *others = all_data
-        # A filter that reads a stored item fails later, with a message.
-        with suppress(TemplateError):
+        with suppress(TemplateError):  # a filter that reads a stored item fails later
             template_data.load_items(
                 first, sorted({place.index for place in places if place is not None})
             )

@@ -75,8 +75,7 @@ def wake_each(
             "patience": config().patience,
         },
     )
-    # The other steps are sent later: when a paused execution resumes, or when an execution gets its
-    # slot.
+    # The others are sent when their paused execution resumes, or when their execution gets a slot.
     resend(row[:-2] for row in rows if row[-2])
     woken = {row[-1] for row in rows}
     if payload_store.enabled() and payloads.STORED in text:

@@ -48,8 +48,7 @@ class SsoConfig(PluginConfig):
         settings["ACCOUNT_ADAPTER"] = f"{cls.name}.adapter.Accounts"
         settings["ACCOUNT_EMAIL_VERIFICATION"] = "none"
         templates = settings["TEMPLATES"][0]
-        # This folder precedes the templates of apps, because django-unfold's sign-in page has no
-        # block for the button.
+        # Precedes templates of apps: django-unfold's sign-in page has no block for the button.
         templates.setdefault("DIRS", []).append(Path(__file__).parent / "templates")
         templates["OPTIONS"]["context_processors"].append(f"{cls.name}.views.sign_in")
 

@@ -27,8 +27,7 @@ from valkyr_plugins.sso.responses import ProviderTrouble
 # Without "none" and without symmetric algorithms: a public key must not serve as a shared secret.
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA")
 LEEWAY_SECONDS = 30
-# Maximum characters of a subject: the length of the column that stores it. The specification allows
-# 255.
+# Maximum characters of a subject: the length of its column. The specification allows 255.
 LONGEST_SUBJECT = 191
 
 

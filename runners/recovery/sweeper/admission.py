@@ -34,8 +34,7 @@ def _admit(workspace_id: UUID) -> int:
     return count
 
 
-# Slots of limited workspaces: waiting executions release theirs, and executions that lack one
-# request it again.
+# Slots of limited workspaces: release those of sleeping executions, and request missing ones.
 
 
 BATCH = 1_000

@@ -30,8 +30,7 @@ def stalled_executions() -> int:
     asked = {"workspace": workspace, "after": after, "most": LOOKED_AT}
     found = statements.fetch("stalled_executions", asked)
     stalled = [pk for _, pk, is_stalled, _ in found if is_stalled]
-    # If there are more, the next sweep starts from the same place and finds the others.
-    if len(stalled) <= STALLED_BATCH:
+    if len(stalled) <= STALLED_BATCH:  # otherwise the next sweep starts from the same place
         LookedThrough.place = next(
             ((first, pk) for first, pk, _, is_last in found if is_last), START
         )

@@ -27,8 +27,7 @@ def lost_messages() -> int:
     patience = config().patience
     found = statements.fetch("recheck_unclaimed_runs", {"batch": LOST_BATCH, "patience": patience})
     remote = limits().remote_queues
-    # Runs of remote queues need no message once a worker has rendered their inputs: they wait for a
-    # runner.
+    # Once a worker has rendered a remote run's inputs, the run waits for a runner, not a message.
     picked = [
         (messages.PREPARED_BY if queue in remote else queue, run, execution, overtaken)
         for queue, run, overtaken, prepared, execution in found

@@ -55,8 +55,7 @@ def undelivered_events() -> int:
     return len(found)
 
 
-# Runs that were suspended while an event arrived, if the process died before it checked for such
-# events.
+# Runs that were suspended while an event arrived, by a process that died before its check.
 
 MISSED_BATCH = 50
 

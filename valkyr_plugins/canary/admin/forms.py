@@ -15,8 +15,7 @@ from valkyr_plugins.canary.models import Canary, Treatment
 from valkyr_plugins.canary.stop_rule import StopRule
 
 RULE = StopRule()
-# Equivalent to no rule: nothing stops the canary, and one ended execution is enough for its
-# promotion.
+# Equivalent to no rule: nothing stops the canary, and one ended execution allows its promotion.
 NO_RULE = StopRule(at_least=1, failure_rate=None, new_group=None)
 
 
@@ -91,8 +90,7 @@ class ChangeForm(CanaryForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, initial=_values(kwargs["object_id"]), **kwargs)
-        # The remaining time decreases while the user types, so compare the input with the hours
-        # shown.
+        # The remaining hours decrease while the user types, so compare with the displayed hours.
         self.fields["promote_hours"].show_hidden_initial = True
 
     def clean(self) -> dict[str, Any]:

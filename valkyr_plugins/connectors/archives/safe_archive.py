@@ -65,8 +65,7 @@ ENCRYPTED = 0x1
 # The errors that zipfile and its dependencies raise for invalid bytes.
 BROKEN = (
     *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError),
-    # RuntimeError includes NotImplementedError.
-    *(ValueError, LookupError, OverflowError, RuntimeError),
+    *(ValueError, LookupError, OverflowError, RuntimeError),  # includes NotImplementedError
 )
 METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 

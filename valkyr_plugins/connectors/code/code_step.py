@@ -48,8 +48,7 @@ def code_problems(
     config: Mapping[str, Any], module: str, is_on: Callable[[], bool], why_off: str
 ) -> list[ConfigProblem]:
     """Return the problems of a step's code; `why_off` is the message if the module is disabled."""
-    # Imported here, because workers describe modules without Django.
-    from django.core.exceptions import ImproperlyConfigured
+    from django.core.exceptions import ImproperlyConfigured  # not needed to describe modules
 
     found = []
     if "{{" in str(config.get("code", "")):

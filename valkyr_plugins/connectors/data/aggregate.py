@@ -54,8 +54,7 @@ def _extreme(pick: Callable[..., Any]) -> Calculation:
             return None
         value = pick(values, key=sort_key(values, "auto", field))
         number = number_of(value)
-        # Return a number if all values are numbers: a CSV's "9" and "10" are compared as numbers
-        # too.
+        # Return a number if all values are numbers, including texts such as a CSV's "9" and "10".
         if number is not None and all(number_of(other) is not None for other in values):
             return as_json(number)
         return value

@@ -210,8 +210,7 @@ class FileLines:
             ) from error
 
 
-# Read the records of a CSV: split each into fields and count the fields; if a line is invalid,
-# raise a StepError that names it.
+# Read the records of a CSV: split and count fields, or raise a StepError that names a wrong line.
 #
 # Values remain text, because a postal code such as 01067 must not become a number.
 

@@ -16,8 +16,7 @@ from valkyr_plugins.connectors.data.csv_format import AUTO, CsvForm, written
 # Convert a value to a cell of a CSV, and prevent spreadsheet formulas.
 
 Formulas = Literal["escape", "keep", "refuse"]
-# The last four are the same signs in East Asian full-width form. What follows a tab or line end may
-# be a formula too.
+# The last four are full-width forms of the first. A tab or line end may hide a formula after it.
 BEGINNING = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 NUMBER = re.compile(r"[+-]?\d[\d .,]*(?:[eE][+-]?\d+)?%?")
 

@@ -16,10 +16,9 @@ if TYPE_CHECKING:
 # Evaluate CSS selectors in parts, so that a selector checks each element only a few times.
 #
 # Lexbor, like browsers, matches a selector by backtracking over ancestors and siblings. In a
-# document that is nested 3,000 levels deep, `a p p p` takes hours, in C code that no timeout can
-# interrupt. So Lexbor gets one compound selector (`p.new[title]`) at a time. The combinators
-# between the compounds are evaluated here, by the relations of each candidate to the elements found
-# so far.
+# document nested 3,000 levels deep, `a p p p` takes hours, in C code that no timeout can interrupt.
+# So Lexbor gets one compound selector (`p.new[title]`) at a time. The combinators between compounds
+# are evaluated here, by the relation of each candidate to the elements found so far.
 
 
 MAX_LENGTH = 500

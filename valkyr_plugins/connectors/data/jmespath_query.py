@@ -49,8 +49,7 @@ def _search(tree: Any, expression: str, data: Any, most: int | None = MAX_BYTES)
     shown = expression if len(expression) <= 200 else f"{expression[:200]}…"
     try:
         result = _Interpreter().visit(tree, data)
-    # jmespath does not catch Python's own errors, for example of a comparison of a list with a
-    # text.
+    # jmespath does not catch Python's own errors, for example if a list is compared with a text.
     except (JMESPathError, TypeError, ValueError, OverflowError, RecursionError) as error:
         raise StepError(f"JMESPath expression {shown!r} does not fit the data: {error}") from error
     if most is not None and weight(result, most) > most:

@@ -95,8 +95,7 @@ def _with_integers(value: Any) -> Any:
 # Sums are decimal, so that 0.1 + 0.2 is 0.3 and a column of prices is exact to the cent.
 
 
-# Up to 60 digits on each side and an exponent of 3 digits; no NaN, infinity or thousands
-# separators.
+# Up to 60 digits on each side, and an exponent of 3; no NaN, infinity or thousands separators.
 NUMBER = re.compile(r"\s*[-+]?(?:\d{1,60}(?:\.\d{0,60})?|\.\d{1,60})(?:[eE][-+]?\d{1,3})?\s*")
 ARITHMETIC = Context(prec=60)
 

@@ -141,8 +141,7 @@ def require_fit(data: Any, schema: Any, evaluations: int) -> None:
 
 def _problems(data: Any, schema: Any, evaluations: int) -> list[dict[str, str]]:
     try:
-        # Find the mistakes one by one, up to the maximum, because each message may contain the
-        # whole data.
+        # Find one by one, up to the maximum, because each message may contain the whole data.
         found = mistakes(validator(schema), data, EvaluationBudget(evaluations), MAX_ERRORS)
     except Unresolvable as error:
         raise StepError(f"the schema has a reference to a missing definition: {error}") from error

@@ -27,8 +27,7 @@ SPECIAL: tuple[Network, ...] = (
     IPv4Network("192.0.0.0/24"),
     IPv6Network("fec0::/10"),
 )
-# Prefix of addresses that contain an IPv4 address in their last 32 bits (RFC 6052).
-NAT64 = IPv6Network("64:ff9b::/96")
+NAT64 = IPv6Network("64:ff9b::/96")  # the last 32 bits are an IPv4 address (RFC 6052)
 
 
 def may_connect(text: str) -> bool:

@@ -55,8 +55,7 @@ def written_whole(path: str) -> Iterator[BinaryIO]:
 MEBIBYTE = 1024 * 1024
 MAX_URL = 8_192
 Scalar = str | bool | int | float
-# An author who sets these headers could make the client and the server read the request
-# differently.
+# With these headers, an author could make client and server read a request differently.
 FORBIDDEN_HEADERS = frozenset({"content-length", "transfer-encoding", "connection", "upgrade"})
 USUAL_PORTS = {"http": 80, "https": 443}
 

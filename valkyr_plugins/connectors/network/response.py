@@ -95,8 +95,7 @@ def body_value(response: httpx.Response, body: bytes) -> tuple[Any, str]:
         try:
             return storable_json(body), "json"
         except (ValueError, RecursionError, PayloadError):
-            # The body is declared as JSON but invalid or not storable. Return it as text, which
-            # shows it.
+            # Declared as JSON, but invalid or not storable: return the body as text.
             pass
     text = _text(response, media_type, body)
     # PostgreSQL cannot store a NUL in JSON.

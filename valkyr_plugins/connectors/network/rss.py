@@ -95,8 +95,7 @@ class RssRead(Module[RssReadInputs]):
     type = "rss.read"
     title = "RSS and Atom"
     category = "network"
-    # A hostile feed may stall the parser, which is C code. So the step runs in a process of its
-    # own.
+    # A hostile feed may stall the parser, which is C code, so run no other step beside it.
     queue = "default"
     computes = True
     effect = "none"

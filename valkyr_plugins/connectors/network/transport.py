@@ -33,9 +33,8 @@ from valkyr_plugins.connectors.network.addresses import ALLOWED_NETWORKS, may_co
 
 
 Connection = httpcore.HTTPConnection
-# Scheme, host, port and address ranges. To compare these is cheaper than to compare httpcore's
-# Origin. The ranges belong to egress rules that decide by address: only steps with the same ranges
-# share a connection.
+# Scheme, host, port and the address ranges of egress rules: only steps with the same ranges share a
+# connection. To compare these tuples is cheaper than to compare httpcore's Origin.
 Place = tuple[bytes, bytes, int, tuple[str, ...]]
 
 
@@ -46,8 +45,7 @@ class Connections:
         self._make = make
         self._most_idle = most_idle
         self._lock = threading.Lock()
-        # The connection that has been idle longest is first.
-        self._idle: list[tuple[Place, Connection]] = []
+        self._idle: list[tuple[Place, Connection]] = []  # ordered by last use
 
     def handle_request(self, request: httpcore.Request) -> httpcore.Response:
         """Send a request; its connection returns to the pool once the response is closed."""

@@ -43,8 +43,7 @@ def _is_address(text: str) -> bool:
         return False
 
 
-# Stripe's largest amount, in the smallest unit of the currency: 8 digits, and 12 for a few
-# currencies.
+# Stripe's largest amount, in the currency's smallest unit: 8 digits, for few currencies 12.
 MAX_AMOUNT = 999_999_999_999
 MAX_METADATA = 50
 

@@ -25,8 +25,7 @@ WORD = re.compile(r"[A-Za-z]+")
 # Statements whose results can be read in parts, through a cursor.
 STREAMED = frozenset({"SELECT", "WITH", "VALUES", "TABLE"})
 READING = STREAMED | {"SHOW", "EXPLAIN"}
-# Transaction commands are forbidden, because the step's own transaction includes all statements.
-# COPY is forbidden, because it bypasses the parameters.
+# The step's own transaction must include all statements, and COPY bypasses the parameters.
 NOT_A_STEPS = frozenset(
     (
         *("BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE"),

@@ -103,8 +103,7 @@ def limit_time(connection: Connection, ctx: StepContext) -> None:
     )
 
 
-# Run a step exactly once: store its key and result in the target database, together with its
-# changes.
+# Run a step exactly once: store its key and result in the target database with its changes.
 #
 # The key is inserted first, in the step's own transaction. Another attempt of the same step waits
 # until this transaction ends. After a commit, that attempt finds the result; after a roll-back, it
@@ -121,8 +120,7 @@ EARLIER = text("SELECT result FROM valkyr_effects WHERE key = :key")
 NOTE = text("UPDATE valkyr_effects SET result = :result WHERE key = :key").bindparams(
     bindparam("result", type_=JSONB)
 )
-# SQLSTATEs of a collision in the catalog if two steps create the table at once. The table then
-# exists.
+# SQLSTATEs if two steps create the table at once. The table then exists.
 MADE_MEANWHILE = frozenset({"42P07", "23505", "42710"})
 
 

@@ -16,8 +16,7 @@ PATH_BENEATH = 1
 
 EXECUTE, READ_FILE, READ_DIR = 1 << 0, 1 << 2, 1 << 3
 READING = EXECUTE | READ_FILE | READ_DIR
-# Number of rights over files in each version of Landlock.
-BITS_BY_VERSION = {1: 13, 2: 14, 3: 15, 4: 15}
+BITS_BY_VERSION = {1: 13, 2: 14, 3: 15, 4: 15}  # number of rights over files in each version
 LATEST_BITS = 16
 # Rights to create devices, sockets and named pipes, which a folder for files does not need.
 ODD = (1 << 6) | (1 << 9) | (1 << 10) | (1 << 11)

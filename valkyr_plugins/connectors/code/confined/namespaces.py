@@ -51,11 +51,9 @@ def count_alone() -> None:
     kernel.drop_capabilities()
 
 
-# The file system that the code sees: the libraries of Python and of the system, and an empty /tmp
-# in memory.
+# The file system that the code sees: libraries of Python and the system, and a /tmp in memory.
 #
-# There is no /proc, no /dev and no home folder, so the code cannot name any file or environment
-# variable of the worker.
+# Without /proc, /dev and a home folder, the code cannot name the worker's files or environment.
 
 
 # A folder that always exists and whose content is not needed later.

@@ -13,8 +13,7 @@ from valkyr_plugins.connectors.code.confined import kernel
 
 PR_SET_SECCOMP, MODE_FILTER = 22, 2
 ALLOW, KILL_PROCESS, ERRNO = 0x7FFF_0000, 0x8000_0000, 0x0005_0000
-# Operations of classic BPF: load a word of seccomp_data, compare and jump, return
-# (linux/bpf_common.h).
+# Classic BPF: load a word of seccomp_data, compare and jump, return (linux/bpf_common.h).
 LOAD, JUMP_EQUAL, JUMP_GREATER, RETURN = 0x20, 0x15, 0x25, 0x06
 NUMBER_AT, ARCHITECTURE_AT, FIRST_ARGUMENT_AT = 0, 4, 16
 AF_UNIX = 1

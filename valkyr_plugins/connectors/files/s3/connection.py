@@ -135,8 +135,7 @@ def _config(endpoint: S3Endpoint, guard: Guard | None) -> dict[str, Any]:
         "proxies": {},  # with a proxy, the client would not connect to the checked address
         "ignore_configured_endpoint_urls": True,
         "connector_args": {"socket_factory": guard, "use_dns_cache": False},
-        # A bucket's name as part of the host name needs wildcard DNS, which private servers rarely
-        # have.
+        # A bucket in the host name needs wildcard DNS, which private servers rarely have.
         "s3": {"addressing_style": "path" if own else "auto"},
         # Not every server supports Amazon's newer checksums.
         "request_checksum_calculation": "when_required",
