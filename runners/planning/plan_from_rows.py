@@ -27,7 +27,7 @@ class Overview:
     """The result of a plan: whether it started anything, and what blocks the execution."""
 
     moved: bool = False
-    live: bool = False  # whether the workflow's own steps or containers are live
+    live: bool = False  # the workflow's own steps, containers included
     dead: list[str] = field(default_factory=list)  # paths of dead steps
     blocked: list[str] = field(default_factory=list)  # IDs of blocked tasks
     # Outcomes of the workflow's own tasks, by task index.

@@ -41,7 +41,7 @@ def start(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
     """
     with transaction.atomic():
         redrive = _locked(redrive_id, "start", State.RUNNING, State.DRAFT)
-        # Prevents that two redrives hold the same entry.
+        # Prevent two redrives from holding the same entry.
         hold(AdvisoryLock.REDRIVE_HOLDS, f"redrives of {redrive.workspace_id}")
         redrive.skipped = _hold(redrive)
         _move(redrive, State.RUNNING, started_at=ClockTimestamp(), busy=True)
