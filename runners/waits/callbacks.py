@@ -31,8 +31,7 @@ OPEN = frozenset(
         ExecutionState.FAILED,
     }
 )
-# States in which a callback may still be used: a failed or dead run may be retried or requeued,
-# unless an `error` edge handled the failure.
+# A failed or dead run may run again and wait, unless an `error` edge handled its failure.
 TO_COME = LIVE | {RunState.FAILED, RunState.DLQ}
 
 
