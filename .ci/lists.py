@@ -23,14 +23,14 @@ def four_spaces(markdown: str) -> str:
 
 @dataclass
 class _Item:
-    column: int  # where its text begins
-    blocks: bool = False  # whether it has more than one
+    column: int  # column of the item's text
+    blocks: bool = False  # whether the item has more than one block
 
 
 @dataclass
 class _Page:
     lines: list[str] = field(default_factory=list)
-    items: list[_Item] = field(default_factory=list)  # the open ones, the innermost last
+    items: list[_Item] = field(default_factory=list)  # the open items, the innermost last
     fence: str = ""
     listed: bool = False  # whether the previous line belongs to a list
 

@@ -45,7 +45,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages outside docs/, by their paths in the repository."""
     inner = [str(path.relative_to(ROOT)) for path in sorted(ROOT.glob(OUTSIDE_PATTERN))]
     for name in (*OUTSIDE, *inner):
-        # README.md beside an index.md would have the same address.
+        # README.md and an index.md in the same folder would have the same URL.
         uri = "about.md" if name == "README.md" else name
         files.append(File.generated(config, uri, abs_src_path=str(ROOT / name)))
     if MERMAID.is_file():

@@ -14,8 +14,8 @@ from runners.conf import config
 from runners.modules.registry import specs
 from runners.process.memory_limit import ISOLATED, WORKER
 
-NAMED = 5  # modules named in a message, at most
-LEAST_MEMORY = 512  # MiB of address space that a process needs to start
+NAMED = 5  # maximum number of modules named in a message
+LEAST_MEMORY = 512  # address space that a process needs to start, in MiB
 
 
 @register()

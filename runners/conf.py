@@ -8,16 +8,18 @@ from pathlib import Path
 
 from executions.configuration import settings as valkyr_settings
 
-# The memory for this process and its siblings: the machine's, or its cgroup's.
+# The memory available to this process and its siblings: the machine's, or their cgroup's limit.
 
 
 MEBIBYTE = 1024 * 1024
-# An idle child of a pool takes 300 MiB of address space; libraries that compute reserve more.
+# Limits in MiB. An idle process of a pool uses 300 MiB of address space; numerical libraries
+# reserve more.
 LEAST, MOST = 1024, 4096
-SHARE = 4  # of the memory: one step takes at most a quarter
+SHARE = 4  # divisor of the available memory: one step gets at most a quarter
 GROUPS = Path("/proc/self/cgroup")
 ROOT = Path("/sys/fs/cgroup")
-LONGEST_NAME = 90  # characters of a worker, so that a lease has room for its other parts
+# Maximum characters of a worker's name; leaves room for the other parts of a lease's holder.
+LONGEST_NAME = 90
 
 
 def share_of_a_process() -> int:
@@ -43,7 +45,7 @@ def memory(groups: Path = GROUPS, root: Path = ROOT) -> int:
             text = file.read_text().strip()
         except OSError:
             continue
-        if text.isdigit():  # not `max`
+        if text.isdigit():  # `max` means no limit
             found = min(found, int(text))
     return found
 
@@ -67,7 +69,8 @@ def _limits(groups: Path, root: Path) -> Iterator[Path]:
         else:
             continue
         inner = top / path.lstrip("/")
-        # A container may see its path on the host, which does not exist inside it.
+        # A container may see its path on the host, which does not exist in the container, so try
+        # the parents as well.
         for folder in (inner, *inner.parents):
             if folder.is_relative_to(top):
                 yield folder / name
@@ -77,30 +80,33 @@ def _limits(groups: Path, root: Path) -> Iterator[Path]:
 class Config:
     """The app's configuration; times are in seconds."""
 
-    lease: float  # how long a claim lasts without a renewal
-    heartbeat: float  # how often a long step's lease is renewed
-    grace: float  # how long a step may take to stop after its deadline
-    database_step: float  # how long a step may keep the transaction open that records it
-    stall: float  # how long no other thread may run before the process is ended; 0: no limit
-    patience: float  # how long a message may be under way before the sweeper acts
-    drain: float  # how long running steps get to finish when their worker stops
-    segment_steps: int  # effect steps in one message, at most
-    segment_seconds: float  # the sum of their timeouts
-    stretch_steps: int  # pure steps recorded in one statement, at most
-    stretch_seconds: float  # the sum of their work
-    pack_steps: int  # segments in one message, at most, of siblings or of executions
-    pack_seconds: float  # the sum of their estimated work
-    pack_patience: float  # after which a pack's worker returns what it has not begun
-    pack_trial: float  # the same for a pack with a step that has no estimate yet
-    batch_steps: int  # items of a pure map in one batch
-    stay_seconds: float  # how long one message may keep a worker in the turns of a body
-    poison: int  # crashes after which a step is not retried
-    isolated: int  # suspect steps that one worker executes at once, each in its own process
-    isolated_memory: int  # MiB of address space of such a process; 0: no limit
-    chain_links: int  # segments in a Celery chain, at most
-    chord_headers: int  # headers of a chord, at most
-    stuck_threads: int  # threads past their deadline before a worker drains
-    worker_memory: int  # MiB of address space of a prefork pool's process; 0: no limit
+    lease: float  # lifetime of a claim without a renewal
+    heartbeat: float  # interval between renewals of a long step's lease
+    grace: float  # time that a step gets to stop after its deadline
+    database_step: float  # time limit of the transaction in which a step runs and is recorded
+    # Time without progress of its other threads after which a process is ended; 0: no limit.
+    stall: float
+    patience: float  # time that a message may be on its way before the sweeper acts
+    drain: float  # time that running steps get to finish when their worker stops
+    segment_steps: int  # maximum steps with effects in one message
+    segment_seconds: float  # maximum sum of their timeouts
+    stretch_steps: int  # maximum pure steps recorded in one statement
+    stretch_seconds: float  # maximum time for executing these pure steps
+    pack_steps: int  # maximum segments in one message, of siblings or of executions
+    pack_seconds: float  # maximum sum of their estimated durations
+    # Time after which a worker returns the segments of a pack that have not begun.
+    pack_patience: float
+    pack_trial: float  # the same for a pack with a step without an estimate
+    batch_steps: int  # maximum items of a pure map in one batch
+    # Time after which a worker stops continuing iterations of a body for one message.
+    stay_seconds: float
+    poison: int  # number of crashes after which a step is not retried
+    isolated: int  # maximum suspects that one worker executes at once, each in its own process
+    isolated_memory: int  # address space of such a process, in MiB; 0: no limit
+    chain_links: int  # maximum segments in a Celery chain
+    chord_headers: int  # maximum headers of a chord
+    stuck_threads: int  # number of threads past their deadline at which a worker drains
+    worker_memory: int  # address space of a prefork pool's process, in MiB; 0: no limit
 
 
 @lru_cache(maxsize=1)

@@ -50,7 +50,7 @@ def insert_first_runs(executions: Sequence[Admitted]) -> list[BoundStatement]:
     """
     parts: list[str] = []
     parcels: list[Parcel] = []
-    canvas: dict[UUID, tuple[Canvas, ...]] = {}  # the same for all executions of one version
+    canvas: dict[UUID, tuple[Canvas, ...]] = {}  # equal for all executions of one version
     for item in executions:
         graph = compiled(item.version_id).graph
         if not graph.tasks:

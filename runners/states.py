@@ -26,8 +26,8 @@ class WaitKind(StrEnum):
     EVENT = "event"
     CALLBACK = "callback"
     CHILD = "child"
-    CIRCUIT = "circuit"  # its target's circuit is open: the step has not run yet
-    QUOTA = "quota"  # it would exceed a quota: the step has not run yet
+    CIRCUIT = "circuit"  # the circuit of the step's target is open, and the step has not run yet
+    QUOTA = "quota"  # the step would exceed a quota, and has not run yet
 
 
 class ErrorType(StrEnum):
@@ -43,7 +43,7 @@ _S = RunState
 
 LIVE: frozenset[str] = frozenset({_S.PENDING, _S.LEASED, _S.RUNNING, _S.WAITING})
 HELD: frozenset[str] = frozenset({_S.LEASED, _S.RUNNING})
-# Waits that hold a step back before its module runs; afterwards it is run, not woken.
+# Waits that hold a step before its module runs. After such a wait, the step is run, not woken.
 HOLDS: frozenset[str] = frozenset({WaitKind.CIRCUIT, WaitKind.QUOTA})
 FINAL: frozenset[str] = frozenset({_S.SUCCESS, _S.FAILED, _S.DLQ, _S.CANCELLED, _S.SKIPPED})
 # A step has at most one run in these states (enforced by a partial unique index).

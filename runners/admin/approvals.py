@@ -64,7 +64,7 @@ APPROVE = AdminOperation(
     Operation(
         name="approve",
         apply=_applying(APPROVED),
-        needs=Action.VIEW,  # the approval itself defines its approvers
+        needs=Action.VIEW,  # any viewer, because the approval itself names its approvers
         refuse=_refuse_decided,
     ),
     title=lazy("Approve…"),

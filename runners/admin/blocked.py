@@ -31,7 +31,7 @@ from runners.workers.queues import BOUND, command_for, queues
 EXECUTIONS, RUNS = "executions_workflowexecution", "runners_run"
 WORKERS = 100
 
-# What a step waits for → the cause in words, and what moves it.
+# For each kind of wait: the heading for steps that wait, and what ends the wait.
 WAITS: Mapping[WaitKind, tuple[Any, Any]] = {
     WaitKind.APPROVAL: (lazy("Steps that wait for an approval"), lazy("A user decides.")),
     WaitKind.EVENT: (lazy("Steps that wait for an event"), lazy("A caller publishes the event.")),

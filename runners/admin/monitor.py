@@ -21,7 +21,7 @@ from executions.models import WorkflowExecution
 from executions.states import TriggerType, VersionKind
 from runners.repair.forks import fork_execution
 
-# The placeholder for an id in the addresses that the scripts complete.
+# A placeholder for an ID in URLs. The page's scripts replace it with a real ID.
 ANY = UUID(int=0)
 EXECUTION = "executions_workflowexecution"
 
@@ -31,7 +31,7 @@ def monitor(
     admin: OperatingAdmin, request: HttpRequest, execution: WorkflowExecution, title: str
 ) -> SafeString:
     """Return the monitor's HTML frame; the browser then requests the execution's JSON."""
-    get_token(request)  # the dialogs and decisions post with it
+    get_token(request)  # creates the CSRF token that the page's dialogs and approval forms send
     test = execution.version.kind == VersionKind.TEST
     context = {
         "title": title,

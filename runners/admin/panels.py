@@ -45,11 +45,11 @@ HEADERS = (
     lazy("Queued"),
     lazy("Duration"),
 )
-# How many completed turns are shown; more are folded.
+# Maximum number of completed iterations that are shown; further ones are folded.
 FEW = 6
 NOUNS = {"loop": lazy("Iterations"), "map": lazy("Items")}
 SHOW = {"loop": lazy("Show iterations"), "map": lazy("Show items")}
-# A turn's mark: the state that gives its colours, and its word.
+# For each kind of iteration: the run state that gives its mark the colours, and the mark's text.
 KINDS = {
     "dead": ("DLQ", lazy("dead")),
     "failed": ("FAILED", lazy("failed")),
@@ -219,7 +219,7 @@ def _details(execution_id: UUID, shown: ShownStep, within: str) -> Cell:
 execution_admin.panels.append(steps)
 
 
-# Why it is not running, on the execution's page.
+# The panel of the execution's page that explains why an execution is not running.
 
 
 REASONS_TITLE = lazy("Why is it not running?")
@@ -273,7 +273,8 @@ def _why(reason: Reason) -> list[str]:
 execution_admin.panels.append(explanation)
 
 
-# The executions from which an execution came, and those that came from it, on its page.
+# The panel of related executions on an execution's page: those it came from, and those that came
+# from it.
 
 
 FAMILY_SHOWN = 20

@@ -35,11 +35,11 @@ from runners.containers.child_executions import children_of
 from runners.models import Run
 from runners.states import HOLDS, WaitKind
 
-# What a run waits for, or waited for, in words; with a link to the user or page that can continue
-# it.
+# Texts about what a run waits for, or waited for, with a link to the user or page that can continue
+# the run.
 
 
-# How a wait by a timer of its own ends.
+# For each kind of wait: what happens when its timer fires.
 ENDS = {
     WaitKind.TIMER: lazy("continues"),
     WaitKind.APPROVAL: lazy("expires"),
@@ -133,7 +133,7 @@ def _what(run: Run, kind: WaitKind) -> str:
     )
 
 
-# A waiting run in a word.
+# Short texts for a waiting run, by the kind of its wait.
 ASLEEP: dict[str, str] = {
     WaitKind.BODY: lazy("running its body"),
     WaitKind.TIMER: lazy("awaits timer"),
@@ -304,7 +304,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
         return Page(lead, facts(self._facts(obj)), sections)
 
     def _facts(self, obj: Run) -> list[tuple[str, Any]]:
-        # The execution's page selects this run in its graph and its timeline.
+        # With this link, the execution's page selects this run in its graph and its timeline.
         address = links.page("executions_workflowexecution", obj.execution_id)
         execution = links.link(f"{address}?run={obj.pk}", obj.execution.workflow)
         return [

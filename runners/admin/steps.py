@@ -28,7 +28,7 @@ from runners.containers.child_executions import Child, children_of
 from runners.models import Run
 from runners.states import LIVE
 
-# The progress of loops and maps: their turns counted, and described in words.
+# The progress of loops and maps: the counts of their iterations, also as text.
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def said(run: Run, turns: IterationRows | None, kind: str) -> str:
         return _items(MapTurns.read(told), turns or IterationRows(), live=live)
     if "index" in told:
         return _iteration(LoopTurns.read(told), live=live)
-    # No counters: it has not begun, had nothing to do, was taken over by a fork or reset.
+    # No counters: the container has not begun, had no items, was copied to a fork, or was reset.
     if turns is None or (live and not turns.total):
         return ""
     return _iterations(turns.total) if kind == "loop" else _count(turns.total)
@@ -140,7 +140,7 @@ def _iterations(number: int) -> str:
 
 RUNS = 200
 TURNS = 50
-# Steps shown within turns; further ones are on a separate page.
+# Maximum number of steps shown within iterations; a separate page shows the others.
 INSIDE = 500
 COLUMNS = (
     "id", "execution_id", "step_path", "module", "attempt", "budget_start", "state", "outcome",
@@ -311,7 +311,7 @@ def _part(text: Any, separator: str, number: int) -> Func:
     return Func(*arguments, function="split_part", output_field=CharField())
 
 
-# Links to one place of an execution, such as the third iteration of a loop.
+# Links to one iteration in an execution, such as the third iteration of a loop.
 
 
 def place_link(execution_id: UUID, place: str, text: Any) -> SafeString:

@@ -22,7 +22,7 @@ from executions.states import ExecutionState
 from runners.explain.explanation import explain
 from runners.states import RunState
 
-# A version's graph as JSON: tasks and edges by path, those of bodies included.
+# A version's graph as JSON: its tasks and edges, including those of bodies, by path.
 
 
 class GraphStep(CamelCaseSerializer):
@@ -51,7 +51,7 @@ class GraphNode(CamelCaseSerializer):
 class GraphEdge(CamelCaseSerializer):
     """An edge between two tasks of the workflow or of one body."""
 
-    # `from` is a keyword; serializers take such names from a mapping.
+    # Python reserves the name `from`, so `get_fields` adds this field from a mapping.
     to = serializers.CharField()
     label = serializers.CharField(  # type: ignore[assignment]
         allow_blank=True, help_text='The outcome for which it is taken; "" is success.'

@@ -112,7 +112,7 @@ class RunQuery(ListQuery):
         return attrs
 
 
-# Which version a new execution runs: its origin's, the latest, or one by its number.
+# The version that a new execution runs: its origin's version, the latest, or a numbered one.
 
 
 MAX_VERSION = 2**31 - 1

@@ -48,7 +48,7 @@ class RunnerQuery(PageQuery):
     pool = serializers.CharField(required=False, max_length=20, help_text="`remote`, for example.")
 
 
-# Ids are made in the order in which runners first reported.
+# IDs increase in the order in which the runners first reported.
 BY_ID = ("id",)
 
 

@@ -30,7 +30,7 @@ from runners.api.run_shapes import ERROR_TYPES, STATES, WAITS, RunQuery, RunShap
 from runners.containers.child_executions import children_of
 from runners.models import Run
 
-# An execution's runs on the time axis as JSON, and the filters for them.
+# The runs of an execution's timeline as JSON, and the filters for them.
 
 
 MAX_TIMELINE = 5000
@@ -180,7 +180,7 @@ class TimelineQuery(PageQuery):
     )
 
 
-# No large fields; `error` is a sentence.
+# Columns that lists do not read, because they can be large. `error` is short, so lists read it.
 HIDDEN = ("overrides", "heartbeat_details")
 LARGE = ("inputs", "outputs", "progress", "wake", "logs", "error_details", *HIDDEN)
 BAR = (
@@ -195,9 +195,9 @@ FILTERS = {
     "queuedAfter": "queued_at__gt",
     "queuedBefore": "queued_at__lt",
 }
-# Ids are made in the order of time; the primary key serves a list that nothing narrows.
+# IDs increase with time, so the primary key orders a list that has no filter.
 BY_ID = ("id",)
-# How far the clock of a process that makes ids may be from the database's.
+# The maximum difference between the clock of a process that creates IDs and the database's clock.
 CLOCKS_APART = timedelta(minutes=5)
 
 
@@ -246,7 +246,7 @@ class Timeline(Endpoint):
         obtain(self.user, rows, id, Action.VIEW)
         query = self.query(TimelineQuery)
         order = ("queued_at", "id")
-        # Live viewers join these rows with those sent from the primary.
+        # Read from the primary, because live viewers join these rows with rows from the primary.
         found = page(request, bars(id, query), query, order=order, ascending=True, fresh=True)
         context = {"now": database_now(), "children": children_of(id, found.rows)}
         shown = Bar(found.rows, many=True, context=context)
@@ -264,7 +264,7 @@ def _queued(rows: QuerySet[Run], query: dict[str, Any]) -> QuerySet[Run]:
 
 def bars(execution_id: UUID, query: dict[str, Any]) -> QuerySet[Run]:
     """Return the runs that a timeline's query selects, with only the columns that bars need."""
-    # An event's or a call's payload is left in the database.
+    # Of the data that ended a wait, read only the duration, because a payload can be large.
     rows = (
         Run.objects.filter(execution_id=execution_id)
         .only(*BAR)
@@ -280,10 +280,10 @@ def bars(execution_id: UUID, query: dict[str, Any]) -> QuerySet[Run]:
     return rows
 
 
-# Revealing a run's payloads to users with the permission, for a recorded reason.
+# Reveal a run's payloads to users with the permission, for a recorded reason.
 
 
-# What revealing a run shows: attributes by their names in the API.
+# For each API name of a revealed payload: the run's attribute.
 FIELDS = {name: name for name in ("inputs", "outputs", "overrides", "wake", "logs")}
 
 

@@ -20,7 +20,7 @@ from executions.states import Permission
 from runners.models import Run
 
 JSON, BYTES = "application/json", "application/octet-stream"
-# A larger value is sent in parts.
+# The size, in bytes, up to which a value is sent whole. A larger value is streamed in parts.
 WHOLE = 4 * 1024 * 1024
 
 
@@ -39,7 +39,7 @@ def _sent(request: Request, found: Download, name: str) -> HttpResponseBase:
     }
     if found.size <= WHOLE:
         return HttpResponse(b"".join(found.parts), content_type=kind, headers=headers)
-    # The length lets a client notice an answer that ends early, as the digest was wrong.
+    # If the digest turns out to be wrong, the response ends early; the length lets a client notice.
     headers["Content-Length"] = str(found.size)
     content = _awaited(found.parts) if hasattr(request, "scope") else found.parts
     return StreamingHttpResponse(content, content_type=kind, headers=headers)

@@ -19,8 +19,9 @@ from executions.models import Workflow, WorkflowExecution
 from executions.vendor_seams.rest_framework_requests import django_request
 from runners.live.feeds import EXECUTIONS, WORKFLOWS
 
-# Untyped: for a client that reads all of it, this is text; for a client that streams it, each event
-# is an object; generated clients and validators accept either.
+# The content has no type: it is text for a client that reads the whole response, and a sequence of
+# objects for a client that streams events. Without a type, generated clients and validators accept
+# both.
 EVENT_STREAM: dict[str, Any] = {
     "description": (
         "Events, each of three lines. `id`: send it in the header Last-Event-ID when you "
@@ -63,7 +64,7 @@ class Subscription(Endpoint):
     feed: Feed
 
     def _subscribed(self, request: Request, pk: UUID) -> HttpResponseBase:
-        # A browser that reconnects keeps its first address: its header is newer.
+        # A browser that reconnects repeats the original URL, so its header has the newer ID.
         last = request.headers.get("Last-Event-ID", "") or self.query(SubscribeQuery)["last"]
         viewer: int = request.user.pk or 0
         full = PLACES.full(viewer)

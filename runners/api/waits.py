@@ -57,7 +57,7 @@ class Callback(OpenEndpoint):
         URL is unknown, and 409 (`callback_used`) if the URL was used before. Returns 410 if the
         step no longer waits, for example because it timed out or the execution ended.
         """
-        # Only invalid addresses are counted: each valid one works once anyway.
+        # Throttling counts only invalid addresses: a valid address works only once anyway.
         forged = throttles.of_refused_hook(request)
         throttles.check_known(forged)
         body: bytes = django_request(request).body
@@ -74,10 +74,10 @@ class Callback(OpenEndpoint):
         return Response({"accepted": True}, 202)
 
 
-# Signalling an execution.
+# Send a signal to an execution.
 
 
-# How many of the steps that a signal woke are listed.
+# Maximum number of woken steps that the response lists.
 MAX_SHOWN = 1_000
 
 
@@ -129,7 +129,7 @@ class SignalExecution(Endpoint):
         return Response(Signalled({"woken": shown, "count": len(woken)}).data)
 
 
-# Deciding on an approval.
+# Decide an approval.
 
 
 class DecisionBody(Body):

@@ -55,7 +55,8 @@ def wake_parent(child_id: UUID) -> bool:
     told = {"by": "child", "executionId": str(child.pk), "state": child.state}
     try:
         return _wake(child.parent_run_id, child, told | {"error": child.error_message})
-    except PayloadError as error:  # the output fits alone, but not with the fields around it
+    # The output alone is not too large, but the output with the other fields is.
+    except PayloadError as error:
         return wake_runs.wake(child.parent_run_id, WaitKind.CHILD, told | {"error": error.message})
 
 
@@ -125,7 +126,7 @@ def abandoned() -> QuerySet[WorkflowExecution, tuple[UUID, Any]]:
     undone = Run.objects.filter(pk=OuterRef("parent_run_id"), state=RunState.CANCELLED)
     return (
         _unfinished()
-        .filter(compensation="")  # children that are being undone end without a cancel
+        .filter(compensation="")  # children that run their undo steps end without a cancellation
         .filter(Q(parent__state__in=TAKES_CHILDREN_ALONG) | Exists(undone))
         .order_by("pk")
         .values_list("pk", "parent_id")
@@ -136,10 +137,10 @@ def _unfinished() -> QuerySet[WorkflowExecution]:
     return WorkflowExecution.objects.filter(parent__isnull=False, finished_at=None)
 
 
-# A step calls another workflow: its child execution is started with the step's own record.
+# Start a child execution in the transaction that records the step that calls another workflow.
 #
-# Both are one transaction under the parent's lock, so a step that sleeps has a child, a step whose
-# child was rejected has none, and no crash in between starts a second one.
+# The transaction holds the lock of the parent execution. So a step that waits has a child, a step
+# whose child was rejected has none, and a crash cannot cause a second child.
 
 
 MAX_DEPTH = 16
@@ -194,7 +195,8 @@ def look_up(state: SegmentState, work: Work, facts: Mapping[str, Any]) -> ChildC
         )
     for version_id in (workflow.latest_version_id, workflow.canary_version_id):
         if version_id is not None:
-            compiled(version_id)  # slow the first time, so do it without a lock
+            # Compiling is slow the first time, so do it before the lock is taken.
+            compiled(version_id)
     waits = bool(facts.get("wait", True))
     return ChildCall(
         workflow=workflow,
@@ -286,7 +288,7 @@ def _too_deep(state: SegmentState, slug: str) -> str:
     )
 
 
-# Which executions the steps of an execution started.
+# Find the child executions that an execution's steps started.
 
 
 SUBWORKFLOW = "flow.subworkflow"
@@ -310,7 +312,7 @@ def children_of(execution_id: UUID, runs: Iterable[Run]) -> dict[UUID, Child]:
     calls = {run.pk: run.progress or {} for run in runs if run.module == SUBWORKFLOW}
     if not calls:
         return {}
-    # The keys under which `calling` starts children, so that detached children are found too.
+    # `calling` starts children under these keys. Searching by key also finds detached children.
     by_key = {f"child:{pk}": pk for pk in calls}
     by_child = {facts["executionId"]: pk for pk, facts in calls.items() if "executionId" in facts}
     found = WorkflowExecution.objects.filter(

@@ -15,7 +15,7 @@ from runners.segment.context import SegmentContext
 from runners.segment.state import SegmentState
 from runners.segment.template_data import TemplateData, described
 
-COLLECTED = 5_000  # results read in one query
+COLLECTED = 5_000  # maximum results read in one query
 
 
 def outputs(state: SegmentState, place: Place, total: int) -> list[Any]:
@@ -98,7 +98,7 @@ def failures(state: SegmentState, prefix: str) -> list[tuple[Any, ...]]:
     ]
 
 
-# Whether a loop's condition holds, seen from one of its iterations.
+# Evaluate the condition of a loop for one of its iterations.
 
 
 def condition_holds(context: SegmentContext, turn: Place, key: str, *, ended: bool) -> bool:
@@ -140,7 +140,7 @@ def holds(data: TemplateData, template: Template, key: str, *, ended: bool) -> b
         template_data.load_items(data, [of_map.index])
         scope |= template_data.turn(data)
     if "loop" in names and ended:
-        # `until` refers to the iteration that ended, `while` to the next one.
+        # `until` is evaluated for the iteration that ended, `while` for the next one.
         data.place = turn.turn(turn.index + (key == "while"))
         template_data.load_last(data)
         scope |= template_data.turn(data)

@@ -196,11 +196,13 @@ def _batched(
     current item continues with the next.
     """
     left, state.batch = tuple(state.batch), []
-    if state.place.index in turns.open:  # other workers still process it: its lane is not free
+    # While other workers run the item's steps, its slot is not free.
+    if state.place.index in turns.open:
         return turns.given_back(left), (), ()
     alone = not state.stays or state.paused
     if left and not alone:
-        # Another plan may have set it aside meanwhile, because it does not see our memory.
+        # Count the item as begun. A plan in another process may have set it aside, because that
+        # process cannot see the batch in this worker's memory.
         return turns.begun(left[:1]), left[:1], left[1:]
     turns = turns.given_back(left)
     if dead:

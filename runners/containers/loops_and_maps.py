@@ -38,7 +38,7 @@ def perform(state: SegmentState, work: Work) -> Unit:
         made = _opened(state, work) if work.wake is None else _collected(state, work)
         if isinstance(made, Wait):
             return Unit(None, wait=made)
-        if payload_store.enabled():  # a body's stored outputs stay references
+        if payload_store.enabled():  # stored outputs of the body remain references
             made = replace(made, outputs=payloads.trusted(made.outputs))
         outputs = payloads.dump(made.outputs, f"output of step {work.path}")
     except (StepError, TemplateError, PayloadError) as error:

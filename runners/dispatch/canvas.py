@@ -43,8 +43,9 @@ class Chord:
 
 
 Canvas = Chain | Chord
-# Packs of a fork from which on Celery counts them. With fewer, each checks itself whether it was
-# the last: cheaper than counters, their results, and a message to the planner.
+# The number of packs of a fork from which Celery counts the completed packs with a chord. With
+# fewer packs, each pack checks whether it was the last: this costs less than counters, their
+# results and a message to the planner.
 COUNTED = 5
 
 

@@ -14,10 +14,10 @@ from runners.conf import config
 from runners.dispatch.packing import Packing
 from runners.models.runner import RESPONDS_WITHIN
 
-KEPT = 20_000  # steps that are cached; the oldest are dropped
-LOOKED = 1_000  # workflows whose last look is remembered
-LOOK_SECONDS = 60.0  # seconds between two looks at the table for one workflow
-RISE, FALL = 0.5, 0.2  # weight of a new duration in the estimate: increases count more
+KEPT = 20_000  # maximum number of cached steps; the oldest are dropped
+LOOKED = 1_000  # maximum number of workflows whose last read is remembered
+LOOK_SECONDS = 60.0  # minimum interval between two reads of the table for one workflow, in seconds
+RISE, FALL = 0.5, 0.2  # weights of a longer and a shorter new duration: increases count more
 
 Key = tuple[UUID, str]  # the module's place in the workflow, and the hash of its configuration
 _known: dict[Key, float] = {}
@@ -71,10 +71,10 @@ def _keep(key: Key, milliseconds: float) -> None:
         _known.pop(next(iter(_known)), None)
 
 
-# How many of our processes or threads serve a queue: packing must not leave some idle.
+# The number of Valkyr's processes or threads that serve a queue, so that packing leaves none idle.
 
 
-CAPACITY_SECONDS = 10.0  # seconds for which an answer is valid
+CAPACITY_SECONDS = 10.0  # validity of the counts, in seconds
 
 _counted: dict[str, int] = {}
 _at = -CAPACITY_SECONDS

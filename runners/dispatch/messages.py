@@ -38,8 +38,8 @@ RUN_EXECUTIONS = "runners.run_executions"
 ADVANCE = "runners.advance"
 PREPARE_REMOTE = "runners.prepare_remote"
 PREPARED_BY = "default"  # the queue whose workers render inputs of remote steps
-PREPARED_TOGETHER = 50  # remote steps of one execution in one message, at most
-TOGETHER = 500  # messages sent to the broker at once, at most
+PREPARED_TOGETHER = 50  # maximum remote steps of one execution in one message
+TOGETHER = 500  # maximum messages in one batch to the broker
 
 
 def parcel(
@@ -100,8 +100,8 @@ def publish(parcels: Sequence[Parcel]) -> None:
         log.warning("messages not sent (%s); the sweeper will send them", error)
         _unsend(parcels)
     except Exception:
-        # The broker is not the cause, so it may fail again: do not retry it each second before all
-        # others.
+        # The cause is not the broker, so the error may recur. These messages are not marked as
+        # unsent; otherwise the sweeper would retry them every second, before all others.
         log.exception("messages not sent; the sweeper will send them")
 
 
@@ -163,7 +163,8 @@ def _send_together(parcels: Sequence[Parcel], producer: Any) -> None:
         with producer.batch(TOGETHER):
             _send(parcels, producer)
     except BatchPublishError as error:
-        # It is unknown which of them arrived, and a duplicate is harmless.
+        # It is unknown which messages arrived. Sending them all again is safe, because a duplicate
+        # is harmless.
         log.info("messages are sent again one at a time (%s)", error)
         _send(parcels, producer)
 
@@ -206,7 +207,7 @@ def tell(task: str, subject: UUID, *more: str) -> None:
 def _near(item: Parcel) -> Parcel:
     canvas = item.canvas
     if not messaging.counts_chords():
-        # Each branch plans the join, by the rows, as those do that were sent one by one.
+        # Without chords, each branch checks the join from the rows, like branches sent one by one.
         canvas = tuple(one for whole in canvas for one in _uncounted(whole))
     if remote := limits().remote_queues:
         canvas = tuple(one for whole in canvas for one in ours(whole, remote))
@@ -282,7 +283,7 @@ def _advance(execution_id: UUID) -> Signature:
     )
 
 
-# Send segments again, one message each, in one go.
+# Send segments again, each in its own message, over one connection.
 
 
 BATCH = 500
@@ -302,9 +303,9 @@ def resend(rows: Iterable[tuple[UUID, UUID, int, str, str, str]]) -> int:
     return len(parcels)
 
 
-# When Celery retries one of our tasks: only after problems of the transport.
+# Options for Celery's retries of Valkyr's tasks, which cover only errors of the transport.
 #
-# Steps are retried by their rows, never here.
+# Celery never retries steps. Their retries are rows.
 
 
 TRANSPORT: dict[str, Any] = {

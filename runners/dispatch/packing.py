@@ -14,16 +14,17 @@ from dataclasses import dataclass
 
 from executions.definition.graph.model import Step
 
-ALONE = frozenset({"io"})  # queues whose steps wait for other systems: they must not wait in a row
-FLOOR = 1.0  # ms a step at least: what recording it takes, however short its work
+# Queues whose steps wait for other systems; in a pack, they would wait one after another.
+ALONE = frozenset({"io"})
+FLOOR = 1.0  # minimum cost of a step, in ms, because recording a step takes about that long
 
 
 @dataclass(frozen=True, slots=True)
 class Packing:
     """The limits of packs, and functions for a step's time (ms) and a queue's number of workers."""
 
-    seconds: float  # of work in one pack, at most
-    most: int  # segments in one pack, at most
+    seconds: float  # maximum work in one pack
+    most: int  # maximum segments in one pack
     estimate: Callable[[Step], float | None]
     workers: Callable[[str], int]
 

@@ -31,7 +31,7 @@ from runners.planning.plan_from_rows import facts_of
 from runners.ports import open_dead_letters
 from runners.states import IDENTITY, LIVE, RunState, WaitKind
 
-# Which tasks have not begun, and which predecessors they wait for: pure.
+# Find the tasks that have not begun, and the predecessors that they wait for. Pure.
 
 
 def waiting_tasks(
@@ -64,7 +64,7 @@ def _reason(names: list[str], stuck: list[str]) -> Reason:
     return Reason("waiting_for_tasks", f"It waits for {some(names)}.", details={"tasks": names})
 
 
-# The queries that explain an execution's runs: a fixed number, each bounded.
+# Queries that explain an execution's runs: a fixed number of queries, each with a limit.
 
 
 COLUMNS = (

@@ -27,7 +27,7 @@ class HeldRuns:
     now: datetime
 
 
-# Returns the reason of each of the runs, by run, in a fixed number of queries.
+# A function that returns the reasons of runs, keyed by run ID, in a fixed number of queries.
 Explain = Callable[[HeldRuns], Mapping[UUID, Reason]]
 HOLDS: dict[str, Explain] = {}
 """By kind of wait, the functions that explain why runs are held. Plugins add them."""

@@ -53,7 +53,7 @@ class Failure:
     http_status: int | None = None
 
 
-# The most specific class of an error that is listed here decides.
+# If several classes of an error are listed here, the most specific class decides.
 BY_CLASS: dict[str, ErrorType] = {
     "httpx.ConnectTimeout": _TRANSIENT,
     "httpx.PoolTimeout": _TRANSIENT,
@@ -75,7 +75,7 @@ BY_CLASS: dict[str, ErrorType] = {
     "django.db.utils.InterfaceError": _TRANSIENT,
     "sqlalchemy.exc.OperationalError": _TRANSIENT,
     "sqlalchemy.exc.InterfaceError": _TRANSIENT,
-    "sqlalchemy.exc.TimeoutError": _TRANSIENT,  # no connection of the pool was free in time
+    "sqlalchemy.exc.TimeoutError": _TRANSIENT,  # no connection of the pool became free in time
     "redis.exceptions.ConnectionError": _TRANSIENT,
     "redis.exceptions.TimeoutError": _TRANSIENT,
     "redis.exceptions.BusyLoadingError": _TRANSIENT,
@@ -85,7 +85,7 @@ BY_CLASS: dict[str, ErrorType] = {
     "kombu.exceptions.ConnectionLimitExceeded": _TRANSIENT,
     "amqp.exceptions.RecoverableConnectionError": _TRANSIENT,
     "amqp.exceptions.RecoverableChannelError": _TRANSIENT,
-    # The sealing is broken, not the step; a value that cannot be opened stays sealed.
+    # A sealing error is not the step's fault and may pass, unless a value cannot be opened at all.
     "executions.sealing.errors.SealingError": _TRANSIENT,
     "executions.sealing.errors.SealBroken": _PERMANENT,
     "executions.payload_store.errors.PayloadStoreUnavailable": _TRANSIENT,
@@ -103,12 +103,12 @@ BY_CLASS: dict[str, ErrorType] = {
     "ssl.SSLCertVerificationError": _PERMANENT,
 }
 
-# Whole SQLSTATEs, or classes of two characters (PostgreSQL, appendix A).
+# Full SQLSTATEs, or classes of two characters (PostgreSQL documentation, appendix A).
 BY_SQLSTATE: dict[str, ErrorType] = {
     "40001": _TRANSIENT,  # serialization_failure
     "40P01": _TRANSIENT,  # deadlock_detected
     "55P03": _TRANSIENT,  # lock_not_available
-    "25006": _TRANSIENT,  # read_only_sql_transaction: a server just failed over
+    "25006": _TRANSIENT,  # read_only_sql_transaction, shortly after a failover
     "57014": _TIMEOUT,  # query_canceled: statement_timeout
     "57P01": _TRANSIENT,  # admin_shutdown
     "57P02": _TRANSIENT,  # crash_shutdown
@@ -219,12 +219,12 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
         if not isinstance(current, BaseException):
             return
         yield current
-        # If a library raises `from None`, the cause is often the first argument of its error.
+        # If a library uses `raise … from None`, the error's first argument is often the cause.
         current = current.__cause__ or (current.args[0] if current.args else None)
 
 
 def _by_sqlstate(error: BaseException) -> ErrorType | None:
-    # Django's and SQLAlchemy's errors have no SQLSTATE; their cause, psycopg's error, has one.
+    # Errors of Django and SQLAlchemy have no SQLSTATE. Their cause, an error of psycopg, has one.
     original = error.__cause__ or getattr(error, "orig", None)
     state = getattr(error, "sqlstate", None) or getattr(original, "sqlstate", None)
     if not isinstance(state, str):

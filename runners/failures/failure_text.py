@@ -13,14 +13,14 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-# Make text and JSON of failures storable in PostgreSQL, whatever a module put in them.
+# Convert the texts and JSON of any failure into a form that PostgreSQL can store.
 #
-# A failure that cannot be recorded would be lost, so nothing here raises.
+# These functions raise no exceptions, because a failure that cannot be recorded would be lost.
 
 
 MAX_DETAILS_CHARACTERS = 16_000
 MAX_DEPTH = 20
-LONGEST_TARGET = 300  # characters of a circuit's target, and of what a failed step called
+LONGEST_TARGET = 300  # maximum characters of the target of a circuit or a failed step
 
 
 def storable_text(text: str, limit: int) -> str:
@@ -88,7 +88,7 @@ def own_frames(error: BaseException) -> str:
     lines = [line for cause in _chain(error) for line in _lines(cause)]
     text = "\n".join(lines)
     if len(text) > MAX_CHARACTERS:
-        # The innermost frames come last in each error, and are the most useful.
+        # Cut from the start: the innermost frames come last in each error and are the most useful.
         text = f"…{text[-(MAX_CHARACTERS - 1) :]}"
     return storable_text(text, MAX_CHARACTERS)
 
@@ -128,7 +128,7 @@ def _place(frame: traceback.FrameSummary) -> str:
 
 def _short(filename: str) -> str:
     """Return the path, relative to the project or the libraries if it is inside them."""
-    # The narrower folder first: libraries may lie in the project's folder (.venv).
+    # Try the libraries first, because they may be inside the project's folder (.venv).
     for root in (*LIBRARIES, str(ROOT)):
         if filename.startswith(f"{root}/"):
             return filename[len(root) + 1 :]

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from executions.definition.graph.model import RetryPolicy
 
 MAX_DELAY_SECONDS = 86_400.0
-# 2**60 seconds is far above every cap, and still a finite number.
+# 2**60 seconds is far above every cap, but still a finite number.
 MAX_DOUBLINGS = 60
 
 
@@ -50,7 +50,7 @@ def parse_retry_after(value: str | None, now: datetime) -> float | None:
         moment = parsedate_to_datetime(value)
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
-    # A date without a zone is in GMT, as the RFC requires for old clients' dates.
+    # A date without a time zone is in GMT, which the RFC requires for dates of old clients.
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     seconds = (moment - now).total_seconds()
     return max(0.0, seconds) if math.isfinite(seconds) else None

@@ -29,9 +29,10 @@ from runners.process.out_of_memory import LEAST
 log = logging.getLogger(__name__)
 
 PR_SET_PDEATHSIG = 1
-# The kernel ends this process before the worker and its companions.
+# The value of oom_score_adj: if memory is short, the kernel ends this process before the worker and
+# the worker's other processes.
 OOM_SCORE = "800"
-MOST = 1000  # characters of an error
+MOST = 1000  # maximum characters of an error
 
 
 def main(order: SegmentOrder, server: int, worker: socket.socket, link: socket.socket) -> NoReturn:
@@ -51,11 +52,13 @@ def main(order: SegmentOrder, server: int, worker: socket.socket, link: socket.s
             )
             activity.rests()
             if not kept:
-                # An idle process may end before the lease does, as if its step had ended it.
+                # The row may still name this process as the holder. The note shows that the step
+                # did not end the process.
                 last_words.leave(os.getpid())
                 break
-            connections.close_all()  # nothing of one step remains for the next
-            # Lack of memory is judged by the process's peak, so the peak must belong to one step.
+            connections.close_all()  # the next step must not use this step's connections
+            # The process's peak of memory decides whether its step exhausted the memory. If this
+            # step raised the peak, the next step gets a new process.
             if _peak() - born >= LEAST or (following := _next(link)) is None:
                 break
             order = following

@@ -160,7 +160,8 @@ class IsolationClient:
     def _close(self) -> None:
         if self._socket is not None:
             with suppress(OSError):
-                self._socket.shutdown(socket.SHUT_RDWR)  # wakes the thread that listens
+                # Wakes the thread that reads from the socket.
+                self._socket.shutdown(socket.SHUT_RDWR)
             self._socket.close()
         self._socket = self._process = None
 

@@ -19,7 +19,7 @@ class SegmentOrder:
     version: str
     segment: str
     links: tuple[str, ...]
-    memory: int  # MiB of address space; 0 is no limit
+    memory: int  # limit of the address space, in MiB; 0: no limit
 
     @property
     def execution_id(self) -> UUID:

@@ -24,9 +24,10 @@ from runners.states import RunState
 
 log = logging.getLogger(__name__)
 
-# Time that a process may need besides the step: start, load, render, record.
+# Time that a process may need in addition to the step, to start, load, render and record.
 SLACK_SECONDS = 60.0
-# A suspect without a free process is sent again after a random delay in this range, in seconds.
+# The range, in seconds, of the random delay after which a suspect without a free process is sent
+# again.
 SOONEST, LATEST = 1.0, 4.0
 
 
@@ -74,7 +75,7 @@ def carry(state: SegmentState, seen: LiveRun) -> None:
         _postpone(state, seen)
         return
     try:
-        connection.close()  # returned to the pool while the step runs
+        connection.close()  # return the connection to the pool while the step runs
         with places().running:
             if draining():
                 _postpone(state, seen)

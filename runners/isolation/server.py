@@ -20,16 +20,16 @@ from types import FrameType
 from runners.isolation.protocol import PACKET, SegmentReport, order, packed
 from runners.process.out_of_memory import ChildDeaths
 
-SPARE_SECONDS = 5.0  # if suspects lack a free process, they return sooner than this
+# Lifetime of an idle process; postponed suspects are sent again sooner (after 4 s).
+SPARE_SECONDS = 5.0
 
 
 def main() -> None:
     """Serve the orders that arrive on standard input, a socket, until the socket closes."""
-    # The step runs in the process's main thread, as in a child of a prefork pool.
+    # A step runs in its process's main thread, as in a prefork pool.
     os.environ["VALKYR_POOL"] = "prefork"
     for number in (signal.SIGTERM, signal.SIGINT):
-        # The worker decides when its steps end. Not SIG_IGN, because programs that steps start
-        # inherit it.
+        # Only the worker ends steps. SIG_IGN would be inherited by the programs that steps start.
         signal.signal(number, _nothing)
     orders = socket.socket(fileno=os.dup(0))
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -86,7 +86,8 @@ class _Children:
         self._selector = selector
         self._numbers: dict[int, int] = {}  # the order that each process runs
         self._links: dict[int, socket.socket] = {}
-        self._idle: dict[int, float] = {}  # since when each is idle (monotonic), the latest last
+        # For each idle process: the monotonic time since when it is idle. The newest is last.
+        self._idle: dict[int, float] = {}
         self._deaths = ChildDeaths()
 
     def carry(self, packet: bytes) -> None:
@@ -96,7 +97,7 @@ class _Children:
             self._deaths.look()
         while self._idle:
             pid, _ = self._idle.popitem()
-            with suppress(OSError):  # it has ended
+            with suppress(OSError):  # the process has ended
                 self._links[pid].send(packet)
                 break
         else:
@@ -135,7 +136,7 @@ class _Children:
         long_ago = time.monotonic() - SPARE_SECONDS
         for pid in [pid for pid, since in self._idle.items() if since <= long_ago]:
             del self._idle[pid]
-            with suppress(OSError):  # it ended meanwhile
+            with suppress(OSError):  # the process has ended meanwhile
                 self._links[pid].shutdown(socket.SHUT_WR)
 
     def _fork(self, packet: bytes) -> int:
@@ -174,7 +175,7 @@ class _Children:
         link.close()
 
     def _tell(self, told: SegmentReport) -> None:
-        with suppress(OSError):  # the worker is gone; the next read reports it
+        with suppress(OSError):  # the worker has ended; the next read shows this
             self._orders.send(packed(told))
 
 

@@ -12,10 +12,10 @@ from executions.states import FINAL
 from runners.containers.child_executions import SUBWORKFLOW
 from runners.statements import fetch as fetch_runs
 
-# A run as viewers see it: states, times and the start of the error, no payloads.
+# The data of runs that viewers receive: states, times and the start of the error, but no payloads.
 
 
-# Runs that are sent at once; if there are more, live and failed ones come first.
+# Maximum number of runs that are sent at once. If there are more, live and failed runs come first.
 MOST = 5_000
 _NAMES = (
     "id", "stepPath", "module", "attempt", "epoch", "superseded", "state", "waitsFor", "worker",
@@ -70,7 +70,8 @@ class ExecutionFeed:
 
     def changes(self, ids: Sequence[UUID], since: int) -> dict[UUID, News]:
         """Return the changes to these executions and their runs since the cursor."""
-        # Executions first: then the runs include everything that ended before one of them.
+        # Read the executions first, so that the runs include all that ended before their execution
+        # ended.
         found = {row["id"]: row for row in _executions(ids, since)}
         runs = runs_since(ids, since)
         return {
@@ -121,10 +122,10 @@ def _by_time(run: Row) -> tuple[str, str]:
 EXECUTIONS = ExecutionFeed()
 
 
-# The executions of a workflow, for its list.
+# The feed of a workflow's executions, for the list of executions.
 
 
-# How many of a workflow's newest executions are watched, and how many a new viewer receives.
+# Number of a workflow's newest executions that are watched, and that a new viewer receives.
 NEWEST, SHOWN = 500, 50
 
 

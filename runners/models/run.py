@@ -124,9 +124,9 @@ class Run(models.Model):
             ),
         ]
         # docs/reference/indexes.md lists the statements that use each index. Indexes of live runs
-        # and of failures include a condition on `finished_at`. A statement about one run or one
-        # execution never has it, so that the planner never chooses such an index there, however
-        # small the index was when the plan was made.
+        # and of failures have a condition on `finished_at`. A statement about one run or one
+        # execution never contains this condition, so the planner cannot choose such an index for
+        # it, even if the index was small when the plan was made.
         indexes = [
             models.Index(fields=["execution", "state"], name="run_execution_state"),
             models.Index(
@@ -134,27 +134,28 @@ class Run(models.Model):
                 condition=Q(finished_at__isnull=True),
                 name="run_due",
             ),
-            # Retries have an index of their own; else a backlog of sent runs would hide them.
+            # Retries have an index of their own, so that a backlog of sent runs does not slow the
+            # search for them.
             models.Index(
                 fields=["due_at"],
                 condition=Q(state="PENDING", published_at__isnull=True),
                 name="run_retry",
             ),
-            # Runs of queues that only remote runners serve, in the order in which they are leased,
-            # once their inputs are rendered.
+            # Runs in queues that only remote runners serve, after their inputs were rendered, in
+            # the order in which they are leased.
             models.Index(
                 fields=["queue", "-priority", "id"],
                 condition=Q(state="PENDING", secret_places__isnull=False)
                 & ~Q(queue__in=sorted(OWN_QUEUES)),
                 name="run_remote",
             ),
-            # For lists of failures, which may be few among millions of runs.
+            # For lists of failed runs, which may be few among millions of runs.
             models.Index(
                 fields=["state", "id"],
                 condition=Q(state__in=["FAILED", "DLQ", "CANCELLED"], finished_at__isnull=False),
                 name="run_ended_badly",
             ),
-            # For the list of the few runs that wait or waited for a person.
+            # For the list of approvals, which are few among all runs.
             models.Index(
                 fields=["state", "id"], condition=Q(waits_for="approval"), name="run_approval"
             ),
@@ -178,7 +179,7 @@ class Run(models.Model):
         return self.leased_by.partition("|")[0]
 
 
-# Results that equal steps may reuse until they expire.
+# Results that equal steps may reuse until the results expire.
 
 
 class CachedResult(models.Model):

@@ -12,7 +12,8 @@ from executions.database.clock import ClockTimestamp
 from executions.database.ids import uuid7
 from executions.models import Workspace
 
-# A worker reports every 10 s, an idle remote runner every 20 s. Two late reports are no alarm.
+# A worker reports every 10 s, an idle remote runner every 20 s. A live worker's report may be late
+# twice.
 RESPONDS_WITHIN = timedelta(seconds=35)
 
 
@@ -50,7 +51,8 @@ class Runner(models.Model):
     )
 
     rows_of_no_workspace = "read"
-    when_moved = "never"  # a runner reports again where its workspace is
+    # Not moved with its workspace, because a runner reports again in the new cell.
+    when_moved = "never"
 
     objects: ClassVar[RunnerManager] = RunnerManager()
 

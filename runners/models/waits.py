@@ -50,7 +50,7 @@ class Waiter(models.Model):
         return f"{self.kind} {self.key}"
 
 
-# Approvals: the runs that wait, or waited, for a person's decision.
+# Approvals: runs that wait, or waited, for a user's decision.
 
 
 class ApprovalManager(models.Manager["Approval"]):
@@ -112,7 +112,8 @@ class Approval(Run):
         return self.wake or {}
 
 
-# A callback that arrived before its step waited: kept, so that the step continues with it.
+# A callback that arrived before its step began to wait. It is stored so that the step can continue
+# with it.
 
 
 class EarlyCallback(models.Model):

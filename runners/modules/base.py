@@ -266,7 +266,7 @@ class Bad:
         return self.given() if callable(self.given) else self.given
 
 
-# Aliased here because `type` is a field of the class below.
+# Defined here, because the class below has a field named `type`.
 Model = type[BaseModel]
 InputsT = TypeVar("InputsT", bound=BaseModel, default=Any)
 
@@ -332,7 +332,8 @@ class Module(Generic[InputsT]):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        cls.passes_payload = vars(cls).get("passes_payload", False)  # not inherited
+        # A subclass does not inherit this attribute.
+        cls.passes_payload = vars(cls).get("passes_payload", False)
         if cls.credential and not cls.may_take_secrets() and not cls.expands:
             raise TypeError(
                 f"{cls.__name__} declares a credential, but modules that are inline, contain a "

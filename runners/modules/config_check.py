@@ -37,7 +37,7 @@ def check(module: "Module[Any]", config: Any) -> list[ConfigProblem]:
         return [ConfigProblem((), "type", f"expected an object, found {_shown(config)}")]
     found = list(_schema_problems(module.Inputs, config))
     found += _field_problems(module.Inputs, config, already={p.pointer[:1] for p in found})
-    # A module's own check assumes the shape that its schema requires.
+    # A module's own check relies on the schema, so it runs only if the schema has found no problem.
     return found or module.more_problems(config)
 
 
@@ -90,7 +90,7 @@ def _explain(error: SchemaError) -> Iterator[ConfigProblem]:
             message = f"unknown key {key!r}; known keys: {', '.join(sorted(known)) or 'none'}"
             yield ConfigProblem((*pointer, key), "unknown_key", message)
     elif error.validator == "required":
-        # One error is raised per missing key, so the key is the one its message names.
+        # jsonschema raises one error per missing key. Find that key through the error's message.
         for key in error.validator_value:
             if key not in error.instance and error.message.startswith(f"{key!r} "):
                 yield ConfigProblem((*pointer, key), "required", f"{key!r} is required")

@@ -217,8 +217,8 @@ def _written_out(config: Mapping[str, Any], *keys: str) -> list[ConfigProblem]:
 
 # `flow.subworkflow`: run another workflow as a child execution, and continue with its result.
 #
-# The engine starts the child in the transaction in which the step begins to wait (or ends, if it
-# does not wait). This file defines the `with`, and how the child's end ends the step.
+# The engine starts the child in the transaction in which the step begins to wait, or ends if it
+# does not wait. This file defines the inputs (`with`) and how the child's end completes the step.
 
 
 MAX_SLUG = 80
@@ -289,7 +289,7 @@ class Subworkflow(WaitingModule):
     def woken(self, inputs: SubworkflowInputs, wake: Mapping[str, Any], ctx: StepContext) -> Result:
         child, state, error = wake["executionId"], wake["state"], wake.get("error") or ""
         if state == "SUCCESS" and not error:
-            output = payloads.trusted(wake.get("output"))  # of the child's row
+            output = payloads.trusted(wake.get("output"))  # from the child's row
             return Result({"executionId": child, "output": output})
         raise StepError(
             f"The child execution {child} of workflow {inputs.workflow!r} "

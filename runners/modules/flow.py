@@ -239,9 +239,10 @@ class SetVariables(FlowModule):
         return Result(inputs.values, variables=inputs.values)
 
 
-# Replaces a task whose result a test run is given: no module is called, and no template rendered.
+# A module that replaces a task whose result is pinned in a test run: no module is called, and no
+# template is rendered.
 #
-# A value that holds `{{` or `{%` arrives as JSON text in which they are escaped, so that no
+# A value that contains `{{` or `{%` arrives as JSON text in which they are escaped, so that no
 # template is found in it (`executions.definition.graph.trial.request` writes it).
 
 

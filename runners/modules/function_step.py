@@ -24,7 +24,7 @@ R = TypeVar("R")
 Circuit = str | Callable[[Any], str | None]
 Costs = Decimal | Callable[[Any, Any], Decimal]
 
-# The function can still be called as before; its module is stored in this attribute.
+# The function remains callable as before. This attribute of the function holds its module.
 MODULE_ATTRIBUTE = "__valkyr_module__"
 TYPE_NAME = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+")
 MOST_CHARACTERS = 100

@@ -26,7 +26,8 @@ class NotInstalled(Module[BaseModel]):
 
     def __init__(self, type_name: str, package: str, extra: str) -> None:
         """Stand in for a type that needs `package`; `valkyr[extra]` installs the package."""
-        # Other modules declare these in their classes; this one class represents many types.
+        # Other modules declare these attributes in their classes. This class represents many types,
+        # so it sets them per object.
         own: Any = partial(setattr, self)
         own("type", type_name)
         own("title", type_name)
@@ -56,5 +57,5 @@ def stand_in(type_name: str, needed: tuple[str, str] | None) -> NotInstalled | N
 def _is_installed(package: str) -> bool:
     try:
         return find_spec(package) is not None
-    except ModuleNotFoundError:  # a parent of a.b is missing
+    except ModuleNotFoundError:  # a parent package of `package` is missing
         return False

@@ -27,8 +27,8 @@ from runners.modules.not_installed import NotInstalled, stand_in
 if TYPE_CHECKING:
     from runners.modules.containers import ExpandingContainer
 
-# Icons of modules, by their names in Material Symbols; other modules get the icon of their
-# category.
+# The icons of modules, by their names in Material Symbols. Other modules have their category's
+# icon.
 
 
 BY_TYPE = {
@@ -213,7 +213,8 @@ class Registry:
     def _load_third_parties(self) -> None:
         if self._third_parties_loaded:
             return
-        # Set first: a module that asks the registry during its import must not start over.
+        # Set this first, so that a module that uses the registry during its import does not start
+        # again.
         self._third_parties_loaded = True
         for entry in entry_points(group=ENTRY_POINT_GROUP):
             self._load_guarded(entry.name, entry.load)
@@ -221,7 +222,7 @@ class Registry:
             self._load_guarded(path, partial(importlib.import_module, path))
 
     def _load_guarded(self, name: str, load: Callable[[], Any]) -> None:
-        # A third party's file may raise anything during its import, including SystemExit.
+        # Third-party code may raise anything when it is imported, including SystemExit.
         try:
             for module in _found_in(load()):
                 self.add(module)
@@ -239,7 +240,8 @@ class StandIns(UserDict[str, Module[Any]]):
         wrap: Callable[[Module[Any]], Module[Any]],
     ) -> None:
         super().__init__()
-        self.data = real  # type: ignore[assignment] # what is found meanwhile is kept
+        # Not a copy, so that the registry keeps the modules that a lookup loads.
+        self.data = real  # type: ignore[assignment]
         self._wrap = wrap
 
     def __getitem__(self, name: str) -> Module[Any]:
@@ -321,7 +323,8 @@ def _instance_or_stand_in(type_name: str) -> Module[Any]:
     try:
         return _instance(path, name)
     except ModuleNotFoundError as error:
-        # An extra has several packages; a project may have one of them for its own use.
+        # An extra installs several packages, and a project may have one of them for its own use. So
+        # an error about another package also means that the extra is missing.
         own = (error.name or "").partition(".")[0] == path.partition(".")[0]
         if need is None or own:
             raise

@@ -20,7 +20,7 @@ def _checked(value: dict[str, Any]) -> dict[str, Any]:
 
 
 _CHECK = AfterValidator(_checked)
-# The type of an input that takes a content.
+# The type of an input that accepts a stored content.
 StoredContent = Annotated[
     dict[str, Any],
     _CHECK,

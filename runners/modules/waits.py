@@ -21,13 +21,13 @@ from runners.modules.base import (
 )
 from runners.states import WaitKind
 
-# Common parts of modules that wait: the longest wait, and its notation.
+# Parts that the waiting modules share: the longest wait, and the type of a wait's length.
 
 
 MAX_DAYS = 365
 MAX_SECONDS = MAX_DAYS * 86_400
 
-# The longest wait, in seconds.
+# The type of a wait's length, in seconds.
 Patience = Annotated[float, Field(gt=0, le=MAX_SECONDS, allow_inf_nan=False)]
 
 
@@ -44,10 +44,10 @@ class WaitingModule(Module[Any]):
     takes_secrets: ClassVar[bool] = False
 
 
-# `flow.delay`: sleep for a time, or until an instant.
+# `flow.delay`: wait for a time, or until an instant.
 
 
-# The greatest difference between a machine's clock and the database's, in seconds.
+# The maximum difference between a machine's clock and the database's clock, in seconds.
 CLOCKS_APART = 600.0
 
 
@@ -92,7 +92,7 @@ def instant(text: str) -> datetime:
     """
     try:
         found = datetime.fromisoformat(text)
-        # The last representable years cannot be converted to every zone.
+        # Near the calendar's limits, such as the end of 9999, this conversion can overflow.
         known = found.astimezone(UTC) if found.tzinfo is not None else None
     except (ValueError, OverflowError):
         known = None
@@ -140,7 +140,8 @@ class Delay(WaitingModule):
             left, wait = inputs.seconds or 0.0, Wait(WaitKind.TIMER, seconds=inputs.seconds)
         else:
             until = instant(inputs.until)
-            # The database decides whether it is over, unless it was long ago on any clock.
+            # The database decides whether the time is over, except for an instant that is past on
+            # any clock.
             left = (until - datetime.now(UTC)).total_seconds() + CLOCKS_APART
             wait = Wait(WaitKind.TIMER, until=until)
         if left > MAX_SECONDS + CLOCKS_APART:

@@ -22,7 +22,7 @@ def copy_late(sessions: MoveSessions, workspace: UUID, tell: Callable[[str], Non
     """
     for table in of_kind(MoveKind.LATE, MoveKind.KEPT):
         number = 0
-        # A cursor of the server; the rows do not change any more.
+        # A server-side cursor avoids loading all rows. The rows do not change any more.
         with sessions.source.transaction(), sessions.source.cursor(name="late") as listed:
             listed.execute(
                 f"SELECT t.id FROM {table.name} t WHERE {table.condition}",

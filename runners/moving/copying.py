@@ -13,7 +13,7 @@ from runners.moving.fence import CHANGED
 from runners.moving.sessions import MoveSessions, Session, without_triggers
 from runners.moving.tables import MovedTable, MoveKind, of_kind
 
-BATCH = 500  # executions; their rows are streamed, not kept in memory
+BATCH = 500  # executions per batch; their rows are streamed, not kept in memory
 EXECUTIONS = WorkflowExecution._meta.db_table
 FIRST = UUID(int=0)
 Given = Mapping[str, Any]
@@ -92,7 +92,7 @@ def copy_ended(
     Return None if no ended execution follows.
     """
     with snapshot(sessions.source):
-        # By the index of a workspace's executions.
+        # This query uses the index on a workspace's executions.
         found = sessions.source.execute(
             f"SELECT created_at, id FROM {EXECUTIONS} WHERE workspace_id = %(workspace)s"
             " AND finished_at IS NOT NULL AND (created_at, id) > (%(at)s::timestamptz, %(id)s)"

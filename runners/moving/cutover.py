@@ -21,22 +21,24 @@ EXECUTIONS, RUNS = copying.EXECUTIONS, Run._meta.db_table
 OF_WORKSPACE = (
     f"t.{{key}} IN (SELECT x.id FROM {EXECUTIONS} x WHERE x.workspace_id = %(workspace)s)"
 )
-# The pause counts the rows of at most this many copied executions. In a larger workspace, it counts
-# only the executions; their rows were compared when they were copied.
+# The pause compares the numbers of rows of at most this many copied executions. In a larger
+# workspace, it compares only the numbers of executions, because their rows were compared when they
+# were copied.
 COUNTED = 100_000
 OF_LIVE = f"""
   FROM {EXECUTIONS} e
  WHERE e.id = r.execution_id AND e.workspace_id = %(workspace)s AND e.finished_at IS NULL
    AND r.finished_at IS NULL
 """
-# Steps whose worker may have lost them are claimed again; the grown token rejects late results.
+# Leased runs become pending, because their workers may lose them. The higher token rejects late
+# results.
 CLAIMED_AGAIN = f"""
 UPDATE {RUNS} r
    SET state = 'PENDING', lease_token = r.lease_token + 1, recoveries = r.recoveries + 1,
        leased_by = '', lease_until = NULL, published_at = clock_timestamp(), retry_after = NULL
 {OF_LIVE} AND r.state IN ('LEASED', 'RUNNING')
 """
-# Messages of runs that nobody claimed are sent again by the sweeper, within a second.
+# The sweeper sends the messages of unclaimed runs again within a second.
 SENT_AGAIN = f"""
 UPDATE {RUNS} r SET published_at = NULL, due_at = clock_timestamp()
 {OF_LIVE} AND r.state = 'PENDING' AND r.published_at IS NOT NULL
@@ -125,7 +127,8 @@ def _adapt(sessions: MoveSessions, move: WorkspaceMove, tier_id: UUID) -> None:
         f"INSERT INTO {WorkspaceMove._meta.db_table}"
         " (id, workspace_id, source, target, state, copied, started_at)"
         " VALUES (%s, %s, %s, %s, 'SWITCHED', %s, clock_timestamp())"
-        " ON CONFLICT (id) DO UPDATE SET state = 'SWITCHED'",  # the first database has the row
+        # The first database already has this row.
+        " ON CONFLICT (id) DO UPDATE SET state = 'SWITCHED'",
         [move.pk, move.workspace_id, move.source, move.target, move.copied],
     )
 

@@ -43,7 +43,7 @@ class MoveGate(StrEnum):
     """Which writes to the workspace's rows are allowed."""
 
     OPEN = "open"
-    DRAINING = "draining"  # nothing starts; steps that run are recorded
+    DRAINING = "draining"  # nothing starts, but running steps are recorded
     CLOSED = "closed"
 
 
@@ -120,7 +120,8 @@ def _patiently(session: psycopg.Connection[Any], statements: list[str]) -> None:
     for tried in range(TRIES):
         try:
             with session.transaction():
-                # Longer than deadlock_timeout: an automatic vacuum gives way after that.
+                # Longer than deadlock_timeout (1 s by default), after which PostgreSQL cancels an
+                # automatic vacuum that holds the lock.
                 session.execute("SET LOCAL lock_timeout = '1500ms'")
                 for one in statements:
                     session.execute(one)

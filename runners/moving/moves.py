@@ -25,9 +25,10 @@ __all__ = ["MoveEstimate", "MoveRefused", "PauseTooLong", "abort", "estimate", "
 
 Tell = Callable[[str], None]
 PAUSE_SECONDS = 4.5
-PATIENCE_SECONDS = 3.0  # the session of a command that was killed ends soon
-ROUNDS, FEW = 20, 200  # of changes, before the pause
-ROWS_PER_SECOND = 20_000  # of a copy with its comparison, for estimates
+PATIENCE_SECONDS = 3.0  # maximum wait for another move; a killed command's session ends soon
+# Maximum rounds of copying changes before the pause; a round with fewer changes is the last.
+ROUNDS, FEW = 20, 200
+ROWS_PER_SECOND = 20_000  # estimated rate of a copy, including its comparison
 
 
 class MoveRefused(Exception):
@@ -55,7 +56,7 @@ def find(name: str) -> tuple[Workspace, str]:
     for of in routing.aliases():
         cell = routing.cell_of(of)
         for row in Workspace.objects.using(of).filter(**_by(name)):
-            if places.get(row.pk, cell) == cell:  # else the row was left behind by a move
+            if places.get(row.pk, cell) == cell:  # otherwise a move has left this row behind
                 return row, cell
     raise MoveRefused(f"No cell has a workspace {name!r}. Give its id or slug.")
 

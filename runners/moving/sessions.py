@@ -18,7 +18,7 @@ from executions.database import routing
 from executions.database.advisory_locks import AdvisoryLock
 
 Session = psycopg.Connection[Any]
-# Retention and partitions of both databases wait during a move.
+# Locks that suspend retention and the upkeep of partitions in both databases during a move.
 HELD = (AdvisoryLock.RETENTION, AdvisoryLock.PARTITIONS, AdvisoryLock.ARCHIVE)
 
 
@@ -58,7 +58,8 @@ def without_retention(sessions: MoveSessions) -> Iterator[None]:
     try:
         yield
     finally:
-        # A server frees the locks of a closed session a moment later.
+        # When a session is closed, the server releases its locks a moment later, so release them
+        # now.
         for session in both:
             if session.info.transaction_status == TransactionStatus.IDLE:
                 with suppress(psycopg.Error):

@@ -71,7 +71,7 @@ SWEEPS = Histogram(
     buckets=(0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
 )
 SWEEP_FAILURES = Counter("valkyr_sweeper_failures", "Runs of a duty that failed.", ["duty"])
-# Every step uses these; looking up a labelled metric costs as much as counting.
+# Cached because every step uses them, and looking up a labelled metric costs as much as counting.
 _steps, _duration = cache(STEPS.labels), cache(DURATION.labels)
 _dispatch, _lease = cache(DISPATCH.labels), cache(LEASE.labels)
 

@@ -25,7 +25,7 @@ from runners.partitions import orphans
 from runners.partitions.layout import PartitionLayout, RunPartition, layout, note, quoted, table
 from runners.partitions.short_locks import in_short_locks
 
-# Executions that begin until then go to the first partition: enough for any clock and any wait.
+# Minimum time until the first partition's end: enough for differences between clocks and for waits.
 LEAST_AHEAD = timedelta(days=1)
 RANGE = "run_before_partitions"
 KEPT = "INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING STORAGE INCLUDING COMPRESSION"
@@ -246,7 +246,7 @@ def _facts(cursor: Any, name: str) -> TableFacts:
     return TableFacts(cursor, name)
 
 
-# Back to one table.
+# Convert the partitions back to one table.
 
 
 def copy_rows(cursor: Any, source: str, target: str, where: str = "true", *given: Any) -> None:

@@ -21,7 +21,7 @@ from runners.partitions.switching import KEPT, copy_rows
 DAY = timedelta(days=1)
 MARGIN = timedelta(days=2)
 AHEAD, LEAST_AHEAD = 14, 3  # days
-SOON = 8  # attempts of a duty; the next turn tries again
+SOON = 8  # attempts of the periodic duty; the next run tries again
 MAY_SKIP_CHECKS = """
 SELECT has_parameter_privilege(current_user, 'session_replication_role', 'SET'),
        quote_ident(current_user)

@@ -21,16 +21,16 @@ class ActiveRun:
     """One step that this process executes."""
 
     work: Work
-    until: float  # time.monotonic() of the deadline
-    renewed: float  # time.monotonic() before the last renewal, or the claim, was sent
+    until: float  # the deadline, in `time.monotonic()`
+    renewed: float  # `time.monotonic()` just before the claim or the last renewal was sent
     unwanted: bool = False
     expired: bool = False
-    ending: bool = False  # the lease is nearly over and could not be renewed
-    obeyed: bool = False  # the step has seen this, so its return value is not a result
+    ending: bool = False  # the lease ends soon and could not be renewed
+    obeyed: bool = False  # the step has read that it must stop, so its return value is not a result
     interrupted: bool = False
     in_main_thread: bool = field(default_factory=_in_main_thread)
-    details: str | None = None  # canonical JSON
-    pack: Pack[Any] | None = None  # what waits for this step to end
+    details: str | None = None  # details in canonical JSON
+    pack: Pack[Any] | None = None  # the segments of the message that wait for this step
     sealer: PayloadSealer | None = None
 
     @property

@@ -27,7 +27,7 @@ from runners.segment.stored_results import LoadsOutside
 from runners.segment.work import LiveRun, Work
 from runners.states import HOLDS, ErrorType, RunState
 
-Inputs = tuple[Prepared | None, Failure | None]  # of a step, or why they cannot be made
+Inputs = tuple[Prepared | None, Failure | None]  # a step's inputs, or why they cannot be rendered
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def request_claim(
     if crashes >= limits.poison:
         failure = poisoned(state.path(seen.step), crashes, death.cause)
     else:
-        activity.executes(seen.id, seen.token)  # its templates may stall the process too
+        activity.executes(seen.id, seen.token)  # rendering its templates may stall the process too
         prepared, failure = inputs or _inputs(state, seen)
     params = {
         "execution": state.context.execution_id,

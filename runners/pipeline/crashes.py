@@ -17,7 +17,8 @@ from runners.segment.run_rows import release
 
 log = logging.getLogger(__name__)
 
-# The wait after a second crash in a row, doubled after a third: no hot loop.
+# The delay after a second crash in a row, which doubles with each further crash to avoid a busy
+# loop.
 FIRST_DELAY, MOST_DELAY = 1.0, 60.0
 
 

@@ -66,8 +66,9 @@ def perform_and_record(state: SegmentState, work: Work) -> Work | None:
     except IntegrityError:
         raise
     except Error as error:
-        # This process's state has advanced, so the failure is planned from the rows. If the commit
-        # succeeded and only its answer was lost, the run has ended, and nothing is failed.
+        # This process's state has already advanced, so plan the failure from the rows. If the
+        # commit succeeded and only its response was lost, the run has ended, and `fail` changes
+        # nothing.
         log.warning("step %s was not recorded: %s", work.path, error)
         state.failure = classify(error)
         end_run.fail(work.execution_id, work.run_id, state.failure, token=work.token)
@@ -90,7 +91,8 @@ class _StepTransaction(ExitStack):
     def module(self) -> Iterator[None]:
         """Run the block in the transaction. Raises StepTimeout, StepError or IntegrityError."""
         began, limits = time.monotonic(), config()
-        outermost = not connection.in_atomic_block  # not in a test that is rolled back
+        # False in a test whose transaction is rolled back.
+        outermost = not connection.in_atomic_block
         hooks = hooks_for_commit(connection)
         self.enter_context(transaction.atomic())
         self._begun = True
@@ -100,7 +102,8 @@ class _StepTransaction(ExitStack):
         if time.monotonic() - began > limits.database_step:
             raise StepTimeout
         _check_transaction()
-        connection.check_constraints()  # deferred ones: at the commit it is too late to ask whose
+        # Check deferred constraints now, because at the commit it is unknown which step broke them.
+        connection.check_constraints()
         if let_hooks_fail(connection, after=hooks):
             _hand_over(self._state)
 
@@ -109,7 +112,7 @@ class _StepTransaction(ExitStack):
         if not self._begun:
             return
         transaction.set_rollback(True)
-        if _status() == TransactionStatus.ACTIVE:  # a time-out was raised amid a statement
+        if _status() == TransactionStatus.ACTIVE:  # a timeout interrupted a statement
             raw: Any = connection.connection
             with suppress(DriverError):
                 raw.cancel_safe(timeout=CANCEL_SECONDS)

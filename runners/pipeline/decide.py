@@ -109,7 +109,7 @@ def needs_lock(state: "SegmentState", unit: "Unit") -> bool:
     unfinished = [graph.steps.task_of[index] for index in frontier.ready]
     if unit.broken is not None:
         unfinished.append(unit.broken.step.task)
-    # The join is checked later: a chord's body, or this worker with the pack's last segment.
+    # The join is checked later, by a chord's body or by this worker after the pack's last segment.
     later = state.context.header or (state.pack is not None and len(state.pack.left) > 0)
     if not unfinished:
         return not later or not frontier.unsettled

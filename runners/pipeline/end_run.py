@@ -35,7 +35,7 @@ class Looked:
     execution_state: str
     state: SegmentState
     work: Work
-    holds_body: bool  # a container that waits for what runs inside it
+    holds_body: bool  # whether it is a container that waits for its body
 
 
 def execution_of(run_id: UUID) -> UUID | None:

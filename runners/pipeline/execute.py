@@ -53,7 +53,7 @@ from runners.segment.work import Broken, Done, Unit, Work
 from runners.states import ErrorType
 from runners.waits import events
 
-# What ended a step, as the failure that is recorded.
+# Convert the error that ended a step into the failure to record.
 
 
 def seconds_for(step: Step) -> float:
@@ -82,7 +82,7 @@ def failure_of(
             "",
         )
     if isinstance(error, registry.UnknownModule):
-        # During a deployment another worker may have it already, or still.
+        # During a deployment, a newer or older worker may have the module.
         return Failure(ErrorType.TRANSIENT, str(error), "UnknownModule")
     known = _of_the_engine(error, path)
     return known or classify(error, None if revealed is None else revealed.scrub)
@@ -154,7 +154,7 @@ def _run(state: SegmentState, work: Work, prepared: Prepared) -> Unit:
     passage = gates.OPEN
     try:
         if registry.get(work.step.module).judges_hosts:
-            egress_rules()  # read while there is a connection to the database
+            egress_rules()  # read the rules while this thread has a database connection
         if reveal_secrets.uses_secrets(work.step):
             revealed = _reveal(state, work, prepared, context)
         wake = stored_results.load_wake(state.data, work.wake, registry.get(work.step.module))
@@ -173,7 +173,7 @@ def _run(state: SegmentState, work: Work, prepared: Prepared) -> Unit:
                 head = stored_outputs.store(state, head)
     except LeaseLost:
         reveal_secrets.note_refused(revealed)
-        passage.undo()  # it is asked again when the step is executed again
+        passage.undo()  # the gates are asked again when the step is executed again
         raise
     except (Exception, StepTimeout) as error:
         milliseconds = 1000 * (time.perf_counter() - started)
@@ -236,7 +236,8 @@ def stretch(state: SegmentState, unit: Unit) -> None:
                 step, prepared, failure_of(error, seconds_for(step), state.path(step))
             )
             return
-        done.run_id = uuid7()  # before the next run's ID: runs are listed in the order of IDs
+        # Created before the next run's ID, because runs are listed in the order of their IDs.
+        done.run_id = uuid7()
         unit.more.append(done)
         state.ended(step, done.result.outcome, done.result.outputs)
 
@@ -389,7 +390,7 @@ def held(
             yield
         return
     if pool() == "threads" and not connection.in_atomic_block:
-        connection.close()  # back to the pool
+        connection.close()  # return the connection to the pool
     if self_stops.begins_too_late(work.claimed_at):
         raise _not_renewed(work)
     heart = lease_renewal.heart()
@@ -457,7 +458,7 @@ def failure_target(module: str, prepared: Prepared, revealed: Revealed | None) -
         target = kind.circuit_with(
             kind.validated(given), None if revealed is None else revealed.credential
         )
-    # Report the step's failure, not that of a module's own code.
+    # An error in the module's own code must not hide the step's failure.
     except Exception:
         return ""
     word, _, rest = (target or "").partition(":")

@@ -10,8 +10,8 @@ comes too late, even with wrong wall clocks.
 
 from enum import IntEnum
 
-TELL_AT, INTERRUPT_AT, END_AT = 0.7, 0.8, 0.9  # of the lease
-LOOKS = 40  # within a lease; a stage is noticed that much later at most
+TELL_AT, INTERRUPT_AT, END_AT = 0.7, 0.8, 0.9  # ages of a lease, as fractions of its length
+LOOKS = 40  # checks within a lease; a stage is noticed at most this fraction of the lease late
 MOST_PERIOD = 0.5
 
 
@@ -19,9 +19,9 @@ class LeaseStage(IntEnum):
     """The stages of a lease that cannot be renewed."""
 
     HELD = 0
-    TELL = 1  # ask the step to end, by its context
-    INTERRUPT = 2  # raise in the step, if it runs in its process's main thread
-    END = 3  # end the process that still executes it
+    TELL = 1  # let the step's context ask it to end
+    INTERRUPT = 2  # raise an exception in the step if it runs in its process's main thread
+    END = 3  # end the process that still executes the step
 
 
 def stage(age: float, lease: float) -> LeaseStage:

@@ -90,7 +90,8 @@ class Heart:
                 try:
                     self._look_after(beats)
                 except Exception:
-                    # Without this thread every step of the process would lose its lease.
+                    # Never let this thread end, because all steps of the process would lose their
+                    # leases.
                     log.exception("the heartbeat failed once; it continues")
 
     def _look_after(self, beats: list[ActiveRun]) -> None:
@@ -126,7 +127,7 @@ class Heart:
             log.warning("leases not renewed (%s); trying again", error)
             self._drop()
             return
-        self._guard.look()  # the answer may come after the lease's end
+        self._guard.look()  # the response may have arrived after the end of the lease
         kept = {row[0] for row in wanted}
         for beat in old:
             beat.unwanted = beat.work.run_id not in kept

@@ -59,7 +59,7 @@ class _Held:
 
     inputs_hash: str
     key: str
-    milliseconds: float  # since it began
+    milliseconds: float  # duration since the run began
 
 
 def reveal(looked: Looked, inputs: Any, places: Sequence[Place]) -> Revealed:
@@ -186,7 +186,8 @@ def _record(
     """Record the unit that `make` returns; notify the gates. Return False if the lease is over."""
     state, work = looked.state, looked.work
     work.token = token
-    # The previous holder knew no more than the rows, so there is nothing else to look for.
+    # For the first lease (token 1) of a segment's first step, no earlier holder can know more than
+    # the rows, so the planner need not search for other ready steps.
     state.resumed = token > 1 or work.path != state.segment
     try:
         with transaction.atomic():
@@ -222,11 +223,11 @@ def _hold(state: SegmentState, work: Work) -> _Held | None:
     return _Held(*row[1:])
 
 
-# Render the inputs of remote steps in a worker, before a runner can lease them.
+# Let a worker render the inputs of remote steps before a runner can lease these steps.
 #
-# The web process, which hands them out, renders nothing: it reads the row and fills in secrets. A
-# run whose inputs cannot be rendered fails as it would in a worker. One whose result is cached is
-# done. Neither is ever leased.
+# The web process, which gives runs to runners, renders nothing: it reads the row and fills in
+# secrets. If the inputs cannot be rendered, the run fails as in a worker. If a cached result
+# exists, the run ends with it. Neither run is leased.
 
 
 def prepare_runs(execution_id: UUID, version_id: UUID, segments: Sequence[str]) -> int:
@@ -256,9 +257,10 @@ def _prepare(execution_id: UUID, version_id: UUID, segment: str) -> bool:
     state, seen = found
     state.stays, state.hands_over = False, True
     if seen.crashes >= config().poison:
-        # The watchdog counts crashes; the process that it starts to end such a run may die.
+        # The watchdog counts crashes, but the process that it starts to end such a run may itself
+        # die.
         return _end(state, seen, (None, None))
-    activity.executes(seen.id, seen.token)  # its templates may stall the process
+    activity.executes(seen.id, seen.token)  # rendering its templates may stall the process
     try:
         return _rendered(state, seen)
     finally:

@@ -130,7 +130,8 @@ def _found(
     """Return the state of the segment, and its live run, both built from the loaded row."""
     unreadable = None
     if found.sealing_key is not None:
-        payload_keys.opened(found.sealing_key)  # now: no lock is held while a KMS is called
+        # Open the key now, because no lock may be held during a call of a KMS.
+        payload_keys.opened(found.sealing_key)
     try:
         found = _opened(execution_id, found)
     except SealBroken as error:
@@ -138,9 +139,10 @@ def _found(
         found = found._replace(input=None, variables={}, overrides=None, details=None, results=[])
     prefix, inner = split(found.path)
     place, _ = find(version.graph, segment)
-    if prefix != place.prefix:  # a batch of a map's items, taken over in the middle
+    if prefix != place.prefix:  # a batch of a map's items was taken over after its first item
         place = place_of(version.graph, prefix)
-    # A worker that suspended a run left nothing behind; others may have known more than the rows.
+    # A worker that suspends a run records all that it knows. Other earlier holders may have known
+    # more than the rows.
     woken = bool(found.waits_for) and found.publications == 1
     step = place.graph.steps[place.graph.by_path[inner]]
     context = SegmentContext(
@@ -231,7 +233,8 @@ def load_siblings(state: SegmentState, others: deque[str]) -> SiblingPack:
     context = state.context
     made = SiblingPack(version, others, until, context.priority, context.execution_id)
     if state.resumed:
-        return made  # this one was tried before: each of the others is checked in its turn
+        # The segment was tried before, so each sibling's run is read when its turn comes.
+        return made
     found = statements.fetch(
         "siblings",
         {

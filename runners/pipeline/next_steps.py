@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 class SegmentLimits:
     """The limits of one worker's segment. Other workers get the steps beyond them."""
 
-    steps: int  # with effects
-    seconds: float  # the sum of their time limits
+    steps: int  # maximum steps with effects
+    seconds: float  # maximum sum of their time limits
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,7 +102,7 @@ def run_executions(execution_ids: Sequence[UUID], version_id: UUID, segment: str
             elif pack.late():
                 pack.hand_back()
     except Exception:
-        _leave(pack)  # the message fails for one execution, which must not delay the others
+        _leave(pack)  # the message fails because of one execution, which must not delay the others
         raise
     finally:
         activity.rests()
@@ -178,7 +178,8 @@ def _run_on(state: SegmentState, work: Work | None, until: float) -> SegmentStat
                 break
         settle(state)
     except IntegrityError as error:
-        # The whole execution was planned elsewhere while our steps were only in memory.
+        # Another process planned the execution while this worker's steps existed only in its
+        # memory.
         log.warning(
             "segment %s of %s planned twice: %s", state.segment, state.context.execution_id, error
         )
@@ -287,15 +288,16 @@ def take(
     """
     if run_isolated.provided and run_isolated(state, seen):
         return None
-    # A process that was lost with a suspect may have been lost by a step that follows in memory:
-    # that step gets a run of its own, which can be blamed.
+    # A process that was lost with a suspect may have been ended by a later step that existed only
+    # in memory. That step gets its own run, which can then be blamed.
     state.hands_over = seen.suspect
     if others:
         state.pack = load_segment.load_siblings(state, others)
     if segment is not None and segment.batch and not state.resumed:
         state.batch = list(segment.batch)
         if any(step.reads_item for step in state.graph.steps):
-            # The claim reports an error of the store, when it prepares the inputs.
+            # Ignored here, because the claim reports an error of the payload store when it prepares
+            # the inputs.
             with suppress(TemplateError, PayloadStoreUnavailable, SealBroken):
                 template_data.load_items(state.data, [state.place.index, *state.batch])
     return claim_run.claim(state, seen)

@@ -90,7 +90,8 @@ def _record_unlocked(state: SegmentState, work: Work, unit: Unit) -> Work | None
     if sibling is not None:
         with suppress(LoadsOutside):
             return _hand_on(state, work, unit, sibling)
-        # The sibling is claimed after this transaction, when stored values can be loaded.
+        # The sibling's inputs read stored values, so claim it after this transaction, when they can
+        # be loaded.
         assert state.pack is not None
         state.pack.seen[state.path(sibling.step)] = sibling
         state.pack.left.appendleft(state.path(sibling.step))
@@ -113,7 +114,7 @@ def _next_steps(state: SegmentState, work: Work, unit: Unit) -> NextSteps:
         inputs: Inputs = (
             attempt_prepare(state, step, 1) if broken is None else (broken.prepared, broken.failure)
         )
-    except LoadsOutside:  # the worker that gets the message loads the value first
+    except LoadsOutside:  # the worker that receives the message loads the value first
         state.frontier.ready = []
         return NextSteps(pending=[*choice.pending, choice.step, *choice.kept])
     return NextSteps(step, uuid7(), *inputs, pending=choice.pending)
@@ -260,8 +261,8 @@ def _record_locked(
         checkpoints.note(state, unit)
         goes_on = next_steps.step or next_steps.pending or others or state.place.outer
         if next_steps.step is None and (state.resumed or not next_steps.pending):
-            # The previous holder of this segment may have known of more ready steps: check in any
-            # case.
+            # The previous holder of this segment may have known of more ready steps, so check in
+            # any case.
             live = bool(others or next_steps.pending)
             finish.conclude(state, others=live)
         if goes_on:

@@ -153,7 +153,7 @@ def renew(
     opened, short_lived = issue(_who(data, step), asking, stored)
     revealed.inputs = _given(data, step, inputs, opened, attempt, changes)
     revealed.credential = opened[step.credential].fields if step.credential else None
-    # The step's results may still hold the old values.
+    # The step's results may still contain the old values, so both are scrubbed.
     revealed.scrub = Scrubber(_references(step, revealed.opened) | _references(step, opened))
     revealed.opened, revealed.short_lived = opened, short_lived
     log.info("step %s: its credential was rejected; it runs again with new values", asking.path)

@@ -60,7 +60,7 @@ class LeaseGuard:
         runs = self._active()
         for run in runs:
             due = lease_guard.stage(now - run.renewed, lease)
-            if run.unwanted:  # already notified
+            if run.unwanted:  # the step has already been notified
                 continue
             run.ending = due is not LeaseStage.HELD
             latest = max(latest, due)

@@ -29,8 +29,9 @@ from runners.secrets.scrubbing import Scrubber
 from runners.states import ErrorType
 
 UNAUTHORIZED = 401
-EXPIRED_KEYS = ("ExpiredToken", "InvalidAccessKeyId", "InvalidToken")  # S3
-NOT_SIGNED_IN = ("28P01", "28000")  # PostgreSQL: wrong password, unknown role
+EXPIRED_KEYS = ("ExpiredToken", "InvalidAccessKeyId", "InvalidToken")  # error codes of S3
+# SQLSTATEs of PostgreSQL for a wrong password and an unknown role.
+NOT_SIGNED_IN = ("28P01", "28000")
 
 
 class SecretNotIssued(StepError):

@@ -37,7 +37,7 @@ def dumped(value: Any, what: str) -> tuple[str, Encoded | None]:
 def _is_large(value: Any, above: int) -> bool:
     try:
         return payloads.longer_than(value, above)
-    except RecursionError:  # `dump` reports it
+    except RecursionError:  # `dump` reports this error
         return False
 
 

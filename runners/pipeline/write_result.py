@@ -29,7 +29,7 @@ from runners.states import RunState
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
-ASSESSING = "quality.assess"  # `figures` reads the results of its runs
+ASSESSING = "quality.assess"  # `figures` reads the results of this module's runs
 
 
 @dataclass(slots=True)
@@ -58,7 +58,7 @@ class LastWritten(NamedTuple):
 
     parent_run_id: UUID | None
     trigger_id: UUID | None
-    frees: bool  # a key or a slot that others may wait for
+    frees: bool  # whether the end frees a concurrency key or a slot that others may wait for
 
 
 def write(
@@ -225,7 +225,8 @@ def _written(
     recorded, _, claims, others = row
     _note(state, work, unit, run_state, recorded=recorded, retried=next_steps.retry is not None)
     if next_steps.step is not None and not claims:
-        next_steps.step = None  # paused: the row is pending, and waits for the resume
+        # The execution is paused, so the new run is pending until the resume.
+        next_steps.step = None
         next_steps.run_id = None
     return None if others is None else bool(others)
 

@@ -124,8 +124,9 @@ def end_as_success(state: SegmentState) -> None:
     try:
         output = _output(state)
     except stored_results.LoadsOutside:
-        # A process that plans from rows loads it and plans again; else a worker does. No message
-        # from planning itself, which would be sent again and again while the store is away.
+        # A process that plans from rows loads the values and plans again; otherwise a worker does
+        # so. Planning itself sends no message: while the store is unavailable, that message would
+        # be sent again and again.
         state.loads_output = True
         if state.segment:
             transaction.on_commit(
@@ -227,7 +228,7 @@ def render_output(data: TemplateData, context: SegmentContext, variables: dict[s
     except PayloadError:
         if not data.stored:
             raise
-        # Too large for a row: what was loaded whole is passed on by reference instead.
+        # Too large for a row. Replace values that were loaded whole by their references.
         value = stored_results.passed_on(data, value, loaded=True)
         payloads.dump(value, "output of the workflow")
     return value

@@ -28,22 +28,23 @@ class Overview:
 
     moved: bool = False
     live: bool = False  # the workflow's own steps, containers included
-    dead: list[str] = field(default_factory=list)  # step paths
-    blocked: list[str] = field(default_factory=list)  # task ids
-    outcomes: dict[int, str] = field(default_factory=dict)  # of the workflow's own tasks
+    dead: list[str] = field(default_factory=list)  # paths of dead steps
+    blocked: list[str] = field(default_factory=list)  # IDs of blocked tasks
+    # Outcomes of the workflow's own tasks, by task index.
+    outcomes: dict[int, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class _Container:
     """A running container, and the state of its open iterations."""
 
-    place: Place  # any of its turns
+    place: Place  # any iteration of the container
     turns: iterations.Turns
     ended: list[int] = field(default_factory=list)
     failed: list[int] = field(default_factory=list)
     begun: list[int] = field(default_factory=list)
     unstarted: list[int] = field(default_factory=list)
-    counted_anew: bool = False  # after a roll-back: items that were reset are not under way yet
+    counted_anew: bool = False  # after a roll-back, reset items do not count as in progress
 
     @property
     def spare(self) -> tuple[int, ...]:
@@ -164,7 +165,7 @@ def _plan_place(
     """Plan one place; return the open iterations of its containers."""
     facts = facts_of(place.graph, found)
     if place.outer is not None and not facts and place.graph.kind == "map":
-        # Handed out but never started: it is returned, and started as soon as there is capacity.
+        # The item was handed out but never started. Return it, and start it once there is capacity.
         container = containers[place.holder]
         if place.index not in container.spare:
             container.unstarted.append(place.index)

@@ -26,10 +26,10 @@ from runners.process.activity_slots import (
 
 log = logging.getLogger(__name__)
 
-# The descriptor of the shared memory, inherited by every process of the worker.
+# The variable with the shared memory's descriptor, which all processes of the worker inherit.
 DESCRIPTOR = "VALKYR_STALL_MEMORY"
 MOST_TICK = 1.0
-TICKS = 8  # within the limit
+TICKS = 8  # minimum ticks within the limit
 _NO_RUN = bytes(16)
 
 
@@ -118,10 +118,10 @@ def _keep_ticking(place: StallSlot, every: float) -> None:
         time.sleep(every)
 
 
-# Whether this worker is draining: then none of its threads begins another step.
+# Whether this worker is draining. If so, none of its threads begins another step.
 #
-# The flag lies in memory that the children of a prefork worker share with their parent, because
-# only the parent is notified (systemd and Kubernetes send SIGTERM to the first process only).
+# The flag is in memory that a prefork worker's children share with their parent, because only the
+# parent is notified (systemd and Kubernetes send SIGTERM to the first process only).
 
 
 _flag: bytearray | mmap.mmap = bytearray(1)

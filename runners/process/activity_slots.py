@@ -13,21 +13,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from uuid import UUID
 
-PLACES = 256  # processes of one worker that can be watched at once
-THREADS = 1024  # threads of one process
+PLACES = 256  # maximum processes of one worker that can be watched at once
+THREADS = 1024  # maximum threads of one process
 
-# pid, its start in clock ticks since boot, monotonic nanoseconds of the last tick, thread ids of
-# the ticker and the heartbeat (0: not started)
+# The process ID, its start in clock ticks since boot, the last tick in monotonic nanoseconds, and
+# the thread IDs of the ticker and the heartbeat (0: not started).
 _HEAD = struct.Struct("<qqqqq")
 _HEAD_BYTES = 64
 _FIELD = struct.Struct("<q")
-_TICK, _TICKER, _HEART = 16, 24, 32  # offsets in a head
-# thread id, run id, lease token, phase
+_TICK, _TICKER, _HEART = 16, 24, 32  # offsets in a head, in bytes
+# The thread ID, run ID, lease token and phase.
 _NOTE = struct.Struct("<q16sqq")
 _HEADS_BYTES = PLACES * _HEAD_BYTES
 SIZE = _HEADS_BYTES + PLACES * THREADS * _NOTE.size
 
-# The thread's phase in its note.
+# The phases of a thread's note.
 NOTHING, EXECUTES, AFTERWARDS = 0, 1, 2
 
 
@@ -84,7 +84,7 @@ class StallSlot:
                 if head.pid and start_of(head.pid) == head.start:
                     continue
                 first = _HEADS_BYTES + head.place * THREADS * _NOTE.size
-                if head.pid:  # the notes of a dead process
+                if head.pid:  # clear the notes of the dead process
                     self._memory[first : first + THREADS * _NOTE.size] = bytes(THREADS * _NOTE.size)
                 at = head.place * _HEAD_BYTES
                 _HEAD.pack_into(self._memory, at, os.getpid(), start, 0, 0, 0)

@@ -20,7 +20,7 @@ from runners.process.identity import (
     unreaped,
 )
 
-MOST = 200  # characters of a cause
+MOST = 200  # maximum characters of a cause
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +31,12 @@ class Death:
     crashed: int = 0
     cause: str = ""
     suspect: bool = False
-    delay: float = 0.0  # seconds before the run is sent again
+    delay: float = 0.0  # delay before the run is sent again, in seconds
 
 
 LOST = Death(lost=1, suspect=True)
 SILENT = Death(lost=1)
-# Memory was short, and another process may have taken it; it may have freed it after the delay.
+# Memory was short, possibly because of another process, which may have freed it after the delay.
 SHORT = Death(lost=1, suspect=True, delay=2.0)
 
 
@@ -59,7 +59,7 @@ def judge(leased_by: str, companions: int = 0, cause: str = "") -> Death:
     if shared(leased_by) or companions or not gone(leased_by) or not parent_lives(leased_by):
         return LOST
     if unreaped(leased_by) and out_of_memory.of_late():
-        return LOST  # how it ended is not known yet
+        return LOST  # it is not known yet how the process ended
     if (shortage := shortage_at_end(leased_by)) is not None:
         return crash(shortage.cause) if shortage.took else SHORT
     return crash(cause or "its process ended while its worker continued")

@@ -17,7 +17,7 @@ from runners.conf import LONGEST_NAME, pool, worker_name
 from runners.process import last_words, out_of_memory
 
 SEPARATOR = "|"
-SHARED, ALONE, ISOLATED = 5, 7, 8  # parts of a holder
+SHARED, ALONE, ISOLATED = 5, 7, 8  # numbers of parts in a holder's name
 
 
 class _Process:

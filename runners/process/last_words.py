@@ -15,9 +15,9 @@ from typing import Any
 from runners.process.activity_slots import start_of
 from runners.process.signs_of_life import folder
 
-KEPT = 3600.0  # seconds for which the note is kept; the database may be unreachable for long
+KEPT = 3600.0  # lifetime of the note, in seconds; the database may be unreachable for a long time
 
-SECONDS = 0.1  # writing must not keep a process from its end
+SECONDS = 0.1  # maximum wait for the note, so that a slow disk does not delay the process's end
 
 
 class OwnWord:
@@ -65,7 +65,7 @@ def begin(act: Callable[..., object], *args: Any) -> _thread.LockType:
 
     try:
         _thread.start_new_thread(perform, ())
-    except RuntimeError:  # no memory for a thread
+    except RuntimeError:  # not enough memory for a thread
         done.release()
     return done
 

@@ -19,11 +19,11 @@ from runners.process.signs_of_life import folder
 
 PROC = Path("/proc")
 KIBIBYTES = os.sysconf("SC_PAGE_SIZE") // 1024
-# What a step may take above its process's initial memory; less cannot exhaust a machine.
+# KiB that a step may use above its process's initial memory; less cannot exhaust a machine.
 LEAST = 64 * 1024
-MOMENT = 2.0  # seconds in which one shortage may kill several processes
-KEPT = 600.0  # seconds for which a note about an end is kept
-# The fields of a process's `stat` after its name.
+MOMENT = 2.0  # time in which one shortage may kill several processes, in seconds
+KEPT = 600.0  # lifetime of a note about an end, in seconds
+# Positions in a process's `stat` file, counted after the process's name.
 _STATE, _PARENT, _START, _PAGES = 0, 1, 19, 21
 
 
@@ -77,7 +77,7 @@ class ChildDeaths(KillWatch):
         before = max((held for _, held in self._peaks), default=0)
         self._peaks.append((now, peak))
         mine, biggest, others_ended = _around(pid)
-        # The memory of another child that was killed and not yet reaped is unknown.
+        # If another child was killed but not yet reaped, its memory use is unknown.
         if others_ended or peak - mine < LEAST or peak < max(biggest, before):
             return UNKNOWN
         return Shortage(
@@ -97,7 +97,7 @@ def kills() -> int:
     return 0
 
 
-# A pool reaps within 5 s; until then, the memory of its child is unknown.
+# A pool reaps its children within 5 s. Until then, the memory use of a killed child is unknown.
 of_late = KillWatch(10.0).short
 
 

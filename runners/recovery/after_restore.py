@@ -21,7 +21,7 @@ from executions.database import connection, transaction
 from executions.models import WorkflowExecution
 from runners.statements import fetch
 
-# More claims than a run can have in its life; lease tokens are 32 bits wide.
+# More claims than a run can ever have. Lease tokens have 32 bits.
 LEAP = 1_000_000
 BATCH = 5_000
 FIRST = UUID(int=0)
@@ -67,7 +67,7 @@ def settle(actor: Actor, *, force: bool = False) -> Restored:
             object_id="",
             after={"runs": runs, "sessions": sessions},
         )
-    # The server may number transactions again: unsealed rows get a link, and so does this one.
+    # The server may repeat transaction IDs. So seal all unsealed audit rows, including this one.
     seals.seal_after_restore()
     return Restored(runs, sessions, newest)
 

@@ -22,7 +22,7 @@ from runners.segment.inputs import merged
 PINNED, LATEST = "pinned", "latest"
 MAX_NAMES = 100
 MAX_NAME = 200
-WHOLE = "(whole)"  # the name for an input that is not an object
+WHOLE = "(whole)"  # the name for an input that is not an object, and so has no fields
 
 
 @dataclass(frozen=True, slots=True)

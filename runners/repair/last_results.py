@@ -12,7 +12,8 @@ from runners import statements
 
 MOST_CHARACTERS = 16_384
 MOST_TASKS = 1_000
-# The most runs of an execution that are read; the results of one with more come from these.
+# Maximum number of an execution's runs that are read. If there are more, the results come from
+# these runs.
 MOST_RUNS = 100_000
 _TURN = re.compile(r"\[\d+\]")
 

@@ -41,7 +41,7 @@ class Given:
 
     outputs: Any
     outcome: str
-    variables: str  # the variables it writes, as canonical JSON; "" for a step that writes none
+    variables: str  # the variables that the step writes, as canonical JSON; "" if it writes none
     note: str
 
 
@@ -188,7 +188,7 @@ def _path(start: str, parts: Any) -> str:
     return start + "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in parts)
 
 
-# A user skips a dead step: it is recorded as skipped, and the graph continues without it.
+# Skip a dead step for a user: record it as skipped, and continue the graph without it.
 
 
 def skip(execution: WorkflowExecution, dead_run_id: UUID, *, run_id: UUID, note: str) -> None:

@@ -7,7 +7,8 @@ from executions.access import AccessChange, Action, Powers, check_change
 from executions.errors import ValkyrError
 from runners import statements
 
-# Approvals cannot be repaired by hand; this also finds the executions in which one was given.
+# Nobody can repair an approval manually. This part also finds the executions in which an approval
+# was given.
 
 
 APPROVAL = "flow.approval"

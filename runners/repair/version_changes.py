@@ -261,7 +261,7 @@ def _write(execution: WorkflowExecution, move: VersionMove, runs: Sequence[_Reac
             path = new_path(run.step_path, move.names)
             _, step = find(graph, path)
             segment = new_path(run.segment, move.names)
-            # A segment that began with a removed step goes on as one that begins with this run.
+            # If the segment's first step was removed, the segment now begins with this run's step.
             begins = segment if step_at(graph, segment) else path
             steps[str(run.id)] = (step.queue, step.module, begins)
     sealer = PayloadSealer(execution.pk, execution.workspace_id)
@@ -288,7 +288,7 @@ def _rename(execution: WorkflowExecution, move: VersionMove) -> None:
             continue
         run.segment = segment
         found = None if path == run.step_path else step_at(graph, path)
-        if found is None:  # not renamed, or it ended and the new version does not have it
+        if found is None:  # not renamed, or an ended step that the new version does not have
             run.save(update_fields=["segment"])
             continue
         _, step = found

@@ -20,12 +20,13 @@ from urllib.parse import quote, quote_plus, unquote, urlsplit
 from executions.errors import PayloadError
 from executions.payloads import StoredReference
 
-SHORTEST = 6  # characters; anything shorter occurs by chance
+SHORTEST = 6  # minimum characters of a secret that is searched for; shorter texts occur by chance
 LONGEST_PIECE = 16
 MIN_LINE = 12
 MAX_DEPTH = 200
 DETAILS_DEPTH = 20
-MAX_BITS = 14_000  # of numbers that are checked; Python writes no longer ones
+# Maximum bits of numbers that are checked; Python does not write longer ones as text.
+MAX_BITS = 14_000
 Span = tuple[int, int, str]  # start, end, replacement
 
 _BASE64_URL = str.maketrans("+/", "-_")
@@ -93,7 +94,7 @@ class Scrubber:
         left = b""
         for part in parts:
             left += part
-            # Later than this, a secret may begin that ends in the next part.
+            # A secret that begins later than this may end in the next part.
             most = max(0, len(left) - longest + 1)
             found, taken = _replaced(left, forms, most)
             left = left[taken:]
@@ -136,7 +137,7 @@ def _walk(
         return scrub(value)
     if isinstance(value, int | float) and not isinstance(value, bool):
         return _number(value, scrub)
-    # The content of a reference was scrubbed when it was stored.
+    # The content of a reference was scrubbed when it was stored, so it is not searched.
     nested = isinstance(value, Mapping | list | tuple | set | frozenset)
     if not nested or isinstance(value, StoredReference):
         return value
@@ -172,7 +173,8 @@ def _escaped(text: str) -> Iterator[str]:
     as_json = json.dumps(text)[1:-1]
     yield from (as_json, json.dumps(text, ensure_ascii=False)[1:-1])
     yield json.dumps(as_json)[1:-1]
-    # The second form has both quotes, as a longer text around the value may have.
+    # `repr` chooses its quotes by the text. With both quotes appended, it writes the form that a
+    # longer text around the value may have.
     yield from (repr(text)[1:-1], repr(f"{text}\"'")[1:-4])
     yield repr(text.encode("utf-8", "surrogatepass"))[2:-1]
     yield from (html.escape(text), html.escape(text, quote=False))
@@ -263,9 +265,10 @@ def _without(text: str, spans: list[Span]) -> str:
     return "".join((*parts, text[done:]))
 
 
-# Scrub the process's log lines while a step uses secrets: libraries log URLs, headers and errors.
+# Scrub the process's log lines while a step uses secrets, because libraries log URLs, headers and
+# errors.
 #
-# It is a log record factory, so it acts before any handler and for every thread, since a module may
+# This is a log record factory, so that it acts before all handlers and in all threads: a module may
 # start threads. It is installed when a process first uses a secret.
 
 
@@ -307,7 +310,7 @@ def _scrub(record: logging.LogRecord, scrubbers: tuple[Scrubber, ...]) -> None:
     """Format the message and the traceback, and remove secrets."""
     try:
         text = record.getMessage()
-    # Arguments that do not match the format would be printed unchanged.
+    # Without this, arguments that do not match the format would be printed unchanged.
     except Exception:
         text = "(a log message that could not be formatted)"
     if record.exc_info:

@@ -22,13 +22,14 @@ class SegmentContext:
     version: Compiled
     epoch: int
     priority: int
-    queue: str = ""  # this worker serves it, and may continue with its segments
+    # The queue that this worker serves; it may continue with segments of this queue.
+    queue: str = ""
     started_at: datetime | None = None
     input: Any = None
     trace_id: str = ""
-    principal_id: Any = None  # the user who started the execution, or its root
-    links: tuple[str, ...] = ()  # segments that the Celery chain continues with
-    header: bool = False  # a chord's header: the chord's body plans
+    principal_id: Any = None  # the user who started the execution or its root
+    links: tuple[str, ...] = ()  # the next segments of the Celery chain
+    header: bool = False  # whether it is a chord's header, for which the chord's body plans
     sealing_key: int | None = UNKNOWN
     sealer: PayloadSealer = field(init=False, repr=False, compare=False)
 

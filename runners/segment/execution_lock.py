@@ -39,10 +39,10 @@ def note_state(state: SegmentState, execution_state: str) -> None:
     state.paused = execution_state == "PAUSED"
 
 
-# Leave planning to a worker if it would render a template during a request.
+# Leave planning to a worker if a template would be rendered during a request.
 #
-# What needs no rendering is planned at once. If a loop's condition or the workflow's output must be
-# rendered, nothing more is decided here: a worker plans the execution from its rows.
+# Decisions that need no template are made at once. If a loop's condition or the workflow's output
+# must be rendered, the rest is left undecided, and a worker plans the execution from its rows.
 
 
 def left_to_worker(state: SegmentState, template: Template | None) -> bool:

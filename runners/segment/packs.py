@@ -35,9 +35,9 @@ class Pack(ABC, Generic[T]):
 
     version: Compiled
     left: deque[T]
-    until: float  # of time.monotonic(): a late worker leaves the rest to others
+    until: float  # time limit, in `time.monotonic()`; a late worker leaves the rest to others
     priority: int
-    size: int = field(init=False)  # how many came with the message, without the first
+    size: int = field(init=False)  # number of segments in the message, without the first
 
     def __post_init__(self) -> None:
         self.size = len(self.left)
@@ -135,5 +135,5 @@ def _drain(left: deque[T]) -> Iterable[T]:
     while left:
         try:
             yield left.popleft()
-        except IndexError:  # the other thread was quicker
+        except IndexError:  # the other thread took the last one
             return

@@ -126,7 +126,7 @@ def succeeded(
     )
 
 
-# Insert new runs of one locked execution, or of several.
+# Insert new runs of one or several locked executions.
 
 
 def insert(state: SegmentState, parts: list[str]) -> int:
@@ -155,7 +155,7 @@ def owned(state: SegmentState, parts: Sequence[str]) -> list[str]:
     return [owner + part[1:] for part in parts]
 
 
-# Release a held run: it is pending again, and its holder is fenced.
+# Release a held run: the run becomes pending again, and its holder is fenced.
 
 
 NOBODY = Death()

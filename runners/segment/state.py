@@ -51,26 +51,28 @@ class SegmentState:
     context: SegmentContext
     data: TemplateData
     segment: str
-    resumed: bool = False  # an earlier holder may have known more than the rows say
-    stays: bool = True  # whether this worker may continue with more
-    hands_over: bool = False  # everything that follows is sent to workers
-    outcomes: dict[int, str] = field(default_factory=dict)  # by task index
+    resumed: bool = False  # an earlier holder may have known more than the rows
+    stays: bool = True  # whether this worker may continue with further steps
+    hands_over: bool = False  # whether all following steps are sent to workers
+    outcomes: dict[int, str] = field(default_factory=dict)  # outcomes by task index
     frontier: Frontier = field(default_factory=Frontier)
-    carried: int = 0  # steps with effects that this worker took on
-    seconds: float = 0.0  # the sum of their time limits
+    carried: int = 0  # number of steps with effects that this worker ran
+    seconds: float = 0.0  # sum of their time limits
     failure: Failure | None = None  # how the last step failed
-    paused: bool = False  # the execution's state when it was locked
-    left_to_worker: bool = False  # planning needs a template that must not be rendered here
-    passed: Passed = field(default_factory=Passed)  # since the last checkpoint
+    paused: bool = False  # whether the execution was paused when it was locked
+    left_to_worker: bool = False  # planning needs a template that this process must not render
+    passed: Passed = field(default_factory=Passed)  # the changes since the last checkpoint
     batch: list[int] = field(default_factory=list)
     ended_turns: list[int] = field(default_factory=list)
-    next_segment: Segment | None = None  # this worker runs it next, without a message
-    pack: SiblingPack | None = None  # the siblings that came with the segment
-    executions: "ExecutionPack[SegmentState] | None" = None  # those that came with this one
-    owes_join: bool = False  # a join was left to the end of the pack
-    unreadable: SealBroken | None = None  # a loaded payload does not open, so no step can run
-    loads_output: bool = False  # the workflow's output reads stored values: load them, plan again
-    received_at: float = 0.0  # of `time.perf_counter()`; 0 once it was measured
+    next_segment: Segment | None = None  # the segment that this worker runs next, without a message
+    pack: SiblingPack | None = None  # the siblings in this segment's message
+    executions: "ExecutionPack[SegmentState] | None" = None  # the executions in the same message
+    owes_join: bool = False  # the check of a join was postponed to the end of the pack
+    # The error if a payload cannot be opened; then no step can run.
+    unreadable: SealBroken | None = None
+    # The workflow's output reads stored values: load them and plan again.
+    loads_output: bool = False
+    received_at: float = 0.0  # value of `time.perf_counter()` at receipt; 0 after it was measured
 
     @property
     def place(self) -> Place:

@@ -20,7 +20,7 @@ from runners.modules.stored_content import ContentStore, parts_of
 from runners.secrets.scrubbing import Scrubber
 from runners.segment.work import Cost
 
-# Publishes an event by name and payload, as the step's first, second, …
+# Publishes an event by name and payload; the number counts the step's events.
 Publisher = Callable[[str, Any, int], PublishedEvent]
 
 MAX_ENTRIES = 200
@@ -91,7 +91,7 @@ class Log:
 
     def _text(self, value: Any) -> str:
         text = str(value)
-        # First scrubbed, then cut: half a secret would not be known.
+        # Scrub before truncation, because half a secret would not be recognized.
         return storable_text(text if self.scrub is None else self.scrub.message(text), MAX_TEXT)
 
 
@@ -288,10 +288,11 @@ def add_cost(costs: dict[tuple[str, str], Cost], spent: Expense) -> None:
     )
 
 
-# End a step that exceeds its time, without affecting other steps.
+# End a step that exceeds its time limit, without affecting other steps.
 #
-# In a prefork child, steps run in the main thread, where a timer can raise. In a thread that is
-# impossible: there the heartbeat fences the row, and the module's own timeouts must end the work.
+# In a prefork child, steps run in the main thread, where a timer can raise an exception. In other
+# threads, that is impossible: there the heartbeat fences the row, and the module's own timeouts
+# must end the work.
 
 
 class StepTimeout(BaseException):
@@ -306,7 +307,7 @@ class _Timer:
 
 
 def _ring(signum: int, frame: FrameType | None) -> None:
-    # The signal may arrive just after the step returned; then it is ignored.
+    # The signal may arrive just after the step returned, when it has to be ignored.
     if _Timer.armed:
         _Timer.armed = False
         raise StepTimeout

@@ -29,7 +29,7 @@ from runners.modules.base import Module
 
 OUTPUT = "output"
 READ = (OUTPUT, "history")
-# What templates read besides results and variables.
+# The values that templates read besides results and variables.
 GIVEN = frozenset({"input", "item", "loop", "previous"})
 
 
@@ -206,7 +206,7 @@ def _has_references(value: Any) -> bool:
 
 
 def _loaded(data: Any, value: Any) -> Any:
-    if not reading.size_of(value):  # references to contents are passed on
+    if not reading.size_of(value):  # references to contents remain references
         return trusted(value)
     if data.unloadable is not None:
         raise data.unloadable

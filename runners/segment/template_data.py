@@ -17,14 +17,15 @@ from runners import statements
 from runners.segment import stored_results
 from runners.segment.context import SegmentContext
 
-# The address of a waiting step: signed, so that it cannot be forged, and known before it waits.
+# The callback URL of a waiting step: it is signed, so that it cannot be forged, and known before
+# the step waits.
 #
-# It only names the execution and the step, and never changes: a retry sends the same address to
-# other systems. Its holder may answer once.
+# The URL contains only the execution and the step, and never changes, so a retry sends the same URL
+# to other systems. The URL's holder can answer once.
 
 
 _SALT = "valkyr.callback"
-# Signs the part before the last of these; a token consists of letters, digits, - and _.
+# Separates the token from its signature. The token's other characters are letters, digits, - and _.
 _SEPARATOR = "."
 
 
@@ -47,11 +48,11 @@ def _signer() -> Signer:
     return Signer(salt=_SALT, sep=_SEPARATOR)
 
 
-# What a step's templates read, loaded from the rows: results, a map's item, a loop's history.
+# Load what a step's templates read from the rows: results, a map's item, a loop's history.
 
 
-MAX_HISTORY = 1_000  # outputs a task
-MAX_HISTORIES = 10_000  # and a rendering
+MAX_HISTORY = 1_000  # maximum outputs of one task
+MAX_HISTORIES = 10_000  # maximum outputs in one rendering
 
 
 def complete(data: "TemplateData", step: Step) -> None:
@@ -268,18 +269,21 @@ class TemplateData:
     place: Place
     variables: dict[str, Any] = field(default_factory=dict)
     results: dict[str, dict[str, Any]] = field(default_factory=dict)  # by task id
-    outer: dict[str, dict[str, Any]] = field(default_factory=dict)  # of the bodies around, by id
+    # Results of enclosing bodies, by task id.
+    outer: dict[str, dict[str, Any]] = field(default_factory=dict)
     chain: dict[int, Any] = field(default_factory=dict)  # outputs of steps inside a task's chain
-    items: dict[int, Any] = field(default_factory=dict)  # of the nearest map, by index
-    last: dict[str, Any] | None = None  # what `loop.previous` is, once loaded
+    items: dict[int, Any] = field(default_factory=dict)  # items of the innermost map, by index
+    last: dict[str, Any] | None = None  # the value of `loop.previous`, once loaded
     histories: dict[str, list[Any]] = field(default_factory=dict)
-    # Values that were stored or loaded whole, with their references, by the ids of the objects.
+    # Values that were stored or loaded whole, with their references, by `id()` of the values.
     stored: dict[int, tuple[Any, Any]] = field(default_factory=dict)
-    # The input, variables and others that templates read, as they were loaded: by their places.
+    # The input, variables and others that templates read, as loaded, by their paths.
     given: dict[tuple[str, ...], tuple[Any, dict[str, Any]]] = field(default_factory=dict)
-    not_loaded: bool = False  # whether a rendered value may hold one that is too large
+    # Whether a rendered value may contain a value that is too large to load.
+    not_loaded: bool = False
     unloadable: Exception | None = None  # why a stored value cannot be loaded
-    execution: dict[str, Any] = field(default_factory=dict)  # as templates see it, but its attempt
+    # The execution as templates see it, without the attempt.
+    execution: dict[str, Any] = field(default_factory=dict)
     source: ResultSource = ROWS
 
     @property
@@ -323,7 +327,7 @@ class TemplateData:
                 self.results[task.id] = found
             else:
                 around.append((len(prefix), task.id, found))
-        # A name means the innermost task that has it.
+        # A name refers to the innermost task of that name, so inner tasks are set last.
         for _, name, found in sorted(around, key=lambda entry: entry[0]):
             self.outer[name] = found
 

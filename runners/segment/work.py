@@ -33,11 +33,13 @@ class Work:
     budget: int = 1
     overrides: Any = None
     last_details: Any = None
-    wake: Any = None  # what ended the run's wait, if it waited
-    held_seconds: float = 0.0  # how long a gate held it back before its module ran
-    at_most: float = math.inf  # the module's time limit in seconds, besides the step's timeout
-    within: AbstractContextManager[Any] | None = None  # a block in which its module runs
-    # time.monotonic() before the claim was sent; its lease ends no sooner than counted from then.
+    wake: Any = None  # the data that ended the run's wait, if it waited
+    held_seconds: float = 0.0  # time that a gate held the step before its module ran
+    # The module's time limit in seconds, in addition to the step's timeout.
+    at_most: float = math.inf
+    within: AbstractContextManager[Any] | None = None  # a context manager around the module
+    # `time.monotonic()` before the claim was sent. The lease ends no earlier than its length after
+    # this time.
     claimed_at: float = field(default_factory=time.monotonic)
 
     @property
@@ -46,7 +48,7 @@ class Work:
         return min(self.step.timeout_seconds, self.at_most)
 
 
-# Limits of a run's columns; larger values change nothing for a budget.
+# Maximum values of a run's columns. Higher values make no difference to a budget.
 MOST_TOKENS = 2**63 - 1
 MOST_AMOUNT = Decimal(9999999999)
 
@@ -75,9 +77,9 @@ class Done:
     milliseconds: float
     logs: Any = None
     costs: tuple[Cost, ...] = ()
-    run_id: UUID | None = None  # of a run in memory
-    cached_from: UUID | None = None  # the run that has this result, if nothing was run
-    large: Encoded | None = None  # the output, which is put into object storage next
+    run_id: UUID | None = None  # ID of a run that exists only in memory
+    cached_from: UUID | None = None  # the run with this result, if the result was cached
+    large: Encoded | None = None  # the output that is about to be stored in object storage
     stored: bool = False  # `outputs` is a reference to a value in object storage
 
 
@@ -98,12 +100,12 @@ class Unit:
     failure: Failure | None = None
     more: list[Done] = field(default_factory=list)
     broken: Broken | None = None
-    wait: Wait | None = None  # the head was suspended instead
-    skipped: list[str] = field(default_factory=list)  # rows of a batch's items that are done
+    wait: Wait | None = None  # the wait, if the head was suspended
+    skipped: list[str] = field(default_factory=list)  # rows of a batch's items that have ended
     milliseconds: float = 0.0
     logs: Any = None
     details: Any = None  # the details of a failed attempt, for the next one
-    spent: tuple[Cost, ...] = ()  # by an attempt that failed or was suspended
+    spent: tuple[Cost, ...] = ()  # costs of an attempt that failed or was suspended
 
     @property
     def costs(self) -> tuple[Cost, ...]:
@@ -134,7 +136,7 @@ class Unit:
         return min(tokens, MOST_TOKENS), min(sum(amounts, Decimal(0)), MOST_AMOUNT)
 
 
-# A live run as a worker found it, before it tries to claim it.
+# A live run as a worker read it, before the worker tries to claim it.
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +156,6 @@ class LiveRun:
     details: Any
     expired: bool
     waits_for: str = ""
-    wake: Any = None  # what ended its wait
-    inputs: Any = None  # those at the start of the wait
+    wake: Any = None  # the data that ended its wait
+    inputs: Any = None  # the inputs at the start of the wait
     inputs_hash: str = ""

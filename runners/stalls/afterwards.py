@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from uuid import UUID
 
 PROGRAM = "runners.stalls.afterwards"
-# How long a killed process may take to disappear.
+# How many seconds a killed process may take to disappear.
 VANISH_SECONDS = 10.0
 log = logging.getLogger("runners.stalls")
 
@@ -26,18 +26,18 @@ class Stall:
     pid: int
     start: str
     run: str
-    token: int  # its token after the fencing
+    token: int  # the run's token after the fencing
     cause: str
 
 
 def begin(stall: Stall) -> None:
     """Start this program in parallel with the watchdog, without waiting for it."""
-    import subprocess  # a megabyte that is rarely needed
+    import subprocess  # imported here because it takes a megabyte and is rarely needed
 
     subprocess.Popen(  # noqa: S603 - our own program
         [sys.executable, "-m", PROGRAM, json.dumps(asdict(stall))],
         stdin=subprocess.DEVNULL,
-        env=os.environ | {"VALKYR_POOL": "prefork"},  # one connection, no pool
+        env=os.environ | {"VALKYR_POOL": "prefork"},  # a single connection instead of a pool
     )
 
 

@@ -31,7 +31,7 @@ class Keeper:
             return
         try:
             descriptor = activity_slots.create()
-            os.set_inheritable(descriptor, True)  # for the fork server of isolated steps
+            os.set_inheritable(descriptor, True)  # the fork server for isolated steps inherits it
             os.environ[DESCRIPTOR] = str(descriptor)
             self._start()
         except (OSError, ValueError, subprocess.SubprocessError) as error:
@@ -57,7 +57,7 @@ class Keeper:
             str(END_AT * config().lease),
         )
         done = subprocess.run(  # noqa: S603 - our own program
-            # Without `site`: it needs only the standard library, and takes less memory.
+            # Without `site`, the process uses less memory. It needs only the standard library.
             [sys.executable, "-S", "-m", PROGRAM, *given],
             input=json.dumps(own_connection.parameters()).encode(),
             stdout=subprocess.PIPE,

@@ -32,16 +32,17 @@ from runners.process.activity_slots import (
 from runners.stalls import afterwards
 from runners.stalls.afterwards import Stall
 
-# Record the blame at once: one statement, in a short-lived copy of the watchdog.
+# Record the blamed run at once, with one statement, in a short-lived copy of the watchdog.
 #
-# Starting a process with Django takes seconds on a busy machine, longer than a lease may have left;
-# so the run is fenced first, and the rest follows (`afterwards`). The statement is the one that
-# releases runs everywhere: it compares the token, so a run that was taken over is not counted.
+# A process with Django takes seconds to start on a busy machine, and the lease may end before that.
+# So the run is fenced first, and `afterwards` does the rest. The statement is the usual one for
+# releasing runs. It compares the token, so a run that was taken over does not count as a crash.
 
 
 RELEASE = Path(__file__).parents[1] / "sql" / "release.sql"
 EXECUTION = Path(__file__).parents[1] / "sql" / "execution_of.sql"
-# The run is not sent before `afterwards` has checked its crashes, or failed to for this long.
+# The delay until the run is sent, so that `afterwards` can check the run's crashes first. After
+# this delay, the run is sent even if `afterwards` fails.
 DELAY_SECONDS = 15.0
 LOOK_SECONDS = 0.02
 FENCED, TAKEN_OVER = 0, 3
@@ -82,21 +83,21 @@ class Fencer:
             os._exit(code)
 
     def _release(self, note: Note, cause: str) -> bool:
-        import psycopg  # 20 MB that the watchdog itself does not need
+        import psycopg  # takes 20 MB, which the watchdog itself does not need
 
         values = {
             "run": note.run_id,
             "token": note.token,
             "lost": 1,
-            # The next step of a segment has no run yet, so this run is not blamed for it. As a
-            # suspect, the run is executed alone, and the next step gets a run.
+            # Between two steps of a segment, the next step has no run yet, so this run does not
+            # count a crash. As a suspect, it is executed alone, and the next step gets its own run.
             "crashed": int(note.phase == EXECUTES),
             "cause": cause,
             "suspect": True,
             "delay": DELAY_SECONDS,
             "patience": 0.0,
         }
-        # No prepared statements: a connection pooler may be in between.
+        # A connection pooler may be in between, so prepare no statements.
         with psycopg.connect(autocommit=True, prepare_threshold=None, **self.connection) as own:
             found = own.execute(EXECUTION.read_bytes(), values).fetchone()
             if found is None:
@@ -111,13 +112,13 @@ def say(message: str) -> None:
     sys.stderr.flush()
 
 
-# Which thread of a process uses the processor. Imports no Django.
+# Find the thread of a process that uses the processor. This part does not import Django.
 
 
 TICKS = os.sysconf("SC_CLK_TCK")
-# Waiting threads wake every 5 ms to ask for the interpreter lock; its holder uses far more CPU.
-LEAST_SHARE = 0.05  # of one processor; a thread below it does not stall the process
-HALF = 0.5  # of what the whole process uses
+# Threads that wait for the interpreter lock wake every 5 ms; the lock's holder uses far more CPU.
+LEAST_SHARE = 0.05  # fraction of a processor; a thread that uses less does not stall the process
+HALF = 0.5  # fraction of the process's CPU use
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +126,7 @@ class CpuUsage:
     """The clock ticks that a process's threads have used, and whether the process is stopped."""
 
     threads: dict[int, int]
-    stopped: bool  # by a signal or a debugger
+    stopped: bool  # whether a signal or a debugger stopped the process
 
 
 def usage(pid: int) -> CpuUsage | None:
@@ -167,11 +168,11 @@ def busiest(before: CpuUsage, after: CpuUsage, seconds: float) -> int | None:
 
 
 SECOND = 1_000_000_000
-LOOKS = 10  # per limit: a stall is detected at most a tenth later
+LOOKS = 10  # checks per limit; a stall is detected at most a tenth of the limit late
 LEAST_PERIOD, MOST_PERIOD = 0.2, 1.0
 SAMPLE = 0.5  # seconds between two readings of the threads' CPU use
-# How long to wait for the blame: a stalled process holds its steps' leases, and must end even if
-# the database does not respond.
+# The maximum wait for the record of the blamed run. A stalled process holds its steps' leases and
+# must end even if the database does not respond.
 BLAME_SECONDS = 5.0
 
 
@@ -205,8 +206,8 @@ class Watchdog:
             found = [head for head in heads(self._descriptor) if _lives(head.pid, head.start)]
             if not found and not _lives(self._parent, self._parent_start):
                 return
-            # If this check is late, the watchdog was stopped or starved, and so were the others: no
-            # step is to blame.
+            # A late check means that the watchdog was stopped or lacked CPU time. The other
+            # processes then were too, so no step is to blame.
             now = time.monotonic()
             if now - last < 2 * self._period + SAMPLE:
                 for head in found:
@@ -220,7 +221,7 @@ class Watchdog:
         elif self._lacks_a_thread(head):
             key = (head.pid, head.start)
             self._lost[key] = self._lost.get(key, 0) + 1
-            if self._lost[key] > 1:  # once may be a thread that is just starting or ending
+            if self._lost[key] > 1:  # a single time may be a thread that is starting or ending
                 say(f"a thread that keeps process {head.pid} alive has ended; the process ends")
                 _end(head)
 
@@ -250,7 +251,7 @@ class Watchdog:
         say(f"process {head.pid} has not run its threads for {seconds:.0f} s; it ends")
         note = note_of(self._descriptor, head.place, thread)
         blamed = note is not None and self._fencer.fence(note, cause, BLAME_SECONDS)
-        # The blamed run is fenced by now. A process that recovered meanwhile may stay.
+        # The blamed run is fenced now. If the process has recovered meanwhile, it may continue.
         if not self._moved(head):
             _end(head)
         run, token = (str(note.run_id), note.token + 1) if note and blamed else ("", 0)
@@ -312,7 +313,7 @@ def main() -> None:
     if child := os.fork():
         os.write(1, f"{child}\n".encode())
         os._exit(0)
-    # The worker decides when its processes end; Ctrl-C reaches every process of a terminal.
+    # Only the worker ends its processes, but Ctrl-C reaches all processes of a terminal.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     nothing = os.open(os.devnull, os.O_RDWR)

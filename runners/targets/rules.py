@@ -73,7 +73,8 @@ def _first(found: Iterable[T | None], otherwise: T) -> T:
 
 @lru_cache(maxsize=1_000)
 def _expression(pattern: str) -> re.Pattern[str]:
-    # Runs of `*` are merged, and the groups are atomic: a hostile pattern costs no more.
+    # Consecutive `*` are merged, and the groups are atomic, so no pattern causes costly
+    # backtracking.
     parts = [re.escape(part) for part in re.split(r"\*+", pattern)]
     return re.compile(_joined(parts), re.IGNORECASE | re.DOTALL)
 
@@ -87,9 +88,9 @@ def _joined(parts: list[str]) -> str:
     return first + "".join(f"(?>.*?{part})" for part in middle) + ".*" + last
 
 
-# The defaults for well-known targets without a rule; plain data, no tables.
+# The default rules for well-known targets. This module contains only data and reads no tables.
 #
-# An administrator's rules of the same pattern, or a more specific one, take precedence.
+# An administrator's rule takes precedence if its pattern is equal or more specific.
 
 
 DEFAULTS: tuple[TargetRule, ...] = (

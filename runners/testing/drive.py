@@ -107,7 +107,8 @@ def _pending(ids: Sequence[UUID], answers: Answers) -> list[Pending]:
 def _carry(pending: Pending) -> bool:
     """Run a segment as the task `run_segment` does; return whether its pending run changed."""
     run, execution, version, segment, token = pending
-    with suppress(LeaseLost, StepFailed):  # Flower shows it; here the rows do
+    # A worker would show the error in Flower; here the rows show it.
+    with suppress(LeaseLost, StepFailed):
         receive.run_segment(execution, version, segment)
     return not Run.objects.filter(pk=run, state=RunState.PENDING, lease_token=token).exists()
 
@@ -122,7 +123,7 @@ def _delivered() -> bool:
     found = Event.objects.filter(delivered_at=None).order_by("created_at")
     ids = list(found.values_list("pk", flat=True))
     woken = sum(events.deliver(event) for event in ids)
-    # One call evaluates filters for a limited time; the next one continues.
+    # One call evaluates filters for a limited time only, so the next call continues.
     return woken > 0 or found.filter(pk__in=ids).exists()
 
 

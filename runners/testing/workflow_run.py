@@ -24,7 +24,7 @@ from runners.testing.drive import drive, family, silent
 from runners.waits import approvals, callbacks
 from runners.waits.events import signal
 
-# The rows of some executions as text: the message of a failed assertion.
+# The rows of some executions as text, for the message of a failed assertion.
 
 
 MOST_RUNS = 100
@@ -89,7 +89,7 @@ def person(name: str, workspace: Workspace) -> Any:
     return user
 
 
-# Advance the time for some executions: every instant in their rows is moved into the past.
+# Advance the time for some executions by moving all instants in their rows into the past.
 
 RUN_TIMES = ("started_at", "due_at", "retry_after", "deadline_at")
 EXECUTION_TIMES = ("created_at", "started_at", "deadline_at")

@@ -87,7 +87,7 @@ def _locked(run_id: UUID) -> Run | None:
     locked = WorkflowExecution.objects.select_for_update(no_key=True).filter(pk__in=own)
     if not locked.values_list("pk", flat=True):
         return None
-    # Read in a statement of its own, to see what others did before we had the lock.
+    # A separate statement, which sees what others committed before this transaction got the lock.
     return Run.objects.select_related("execution").get(pk=run_id)
 
 

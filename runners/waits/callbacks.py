@@ -22,7 +22,7 @@ from runners.segment.template_data import read_callback_url
 from runners.states import LIVE, RunState, WaitKind
 from runners.waits import stored_payloads, wake_runs
 
-# Its steps may still wait; a failed one continues when its dead letter is requeued.
+# States in which steps may still wait; after a failure, if their dead letters are requeued.
 OPEN = frozenset(
     {
         ExecutionState.PENDING,
@@ -31,7 +31,7 @@ OPEN = frozenset(
         ExecutionState.FAILED,
     }
 )
-# A failed or dead run is retried, or may be requeued, unless an `error` edge handled its failure.
+# A failed or dead run may run again and wait, unless an `error` edge handled its failure.
 TO_COME = LIVE | {RunState.FAILED, RunState.DLQ}
 
 

@@ -40,9 +40,9 @@ from runners.waits import stored_payloads, wake_runs
 from runners.waits.listeners import EventTarget, Listener, Pair, decide, listeners, meant
 
 DELIVER = "runners.deliver_event"
-# Events that arrived while a run was being suspended, at most; usually none or one.
+# Maximum number of events that arrived while a run was being suspended; usually none or one.
 MISSED = 100
-# CPU time for the filters of one call; the one that is being evaluated is bounded besides.
+# CPU time for the filters of one call, in seconds. A separate limit bounds each filter.
 FILTER_SECONDS = 0.25
 
 
@@ -160,7 +160,7 @@ def deliver_missed(age: float, batch: int) -> int:
     if not missed:
         return 0
     _deliver_anew(sorted({event_id for found in missed.values() for event_id, _ in found}))
-    # Only now: if the process dies before, the next sweep delivers them again.
+    # Marked only now: if the process dies earlier, the next sweep delivers the events again.
     upto = [found[-1][1] if len(found) == MISSED else None for found in missed.values()]
     runs, since = zip(*missed, strict=True)
     statements.fetch(
@@ -222,15 +222,15 @@ def _delivered(event_id: UUID, looked_at: datetime | None = None) -> None:
     )
 
 
-# Events that steps publish to their workspace: once each, and in no endless chain.
+# Publish the events of steps to their workspace: each event once, and no endless chains.
 #
-# An event may start a workflow that publishes an event: the event's id contains the length of that
-# chain, and a publication that would exceed `MAX_CHAIN` fails. The module's thread holds no
+# An event may start a workflow that publishes an event. The event's ID contains the length of that
+# chain, and an event beyond `MAX_CHAIN` is rejected. The module's thread has no database
 # connection, so one is opened for this and returned.
 
 
 MAX_CHAIN = 10
-# How many parents, and error workflows, are followed up to the first start.
+# Maximum number of parents and failed executions that are followed to the first start.
 MAX_CLIMB = 50
 OWN_ID = re.compile(r"step:(\d+):[0-9a-f]{64}:\d+")
 STARTED_BY = re.compile(r"event:([0-9a-f-]{36}):.*")
@@ -251,7 +251,7 @@ def announce_from_step(
         raise
     finally:
         if pool() == "threads":
-            connection.close()  # back to the pool
+            connection.close()  # return the connection to the pool
 
 
 def _publish(state: SegmentState, work: Work, name: str, payload: Any, number: int) -> EventReceipt:
@@ -309,10 +309,10 @@ def _told(published: EventReceipt) -> PublishedEvent:
     )
 
 
-# A signal is an event for one execution: it wakes those of its steps that wait for that name.
+# Send a signal, an event for one execution that wakes the steps that wait for its name.
 
 
-# What an error says an execution waits for instead, at most.
+# Maximum number of other events that an error lists as awaited.
 NAMED = 20
 
 
@@ -345,7 +345,7 @@ def signal(execution: WorkflowExecution, name: str, payload: Any, *, actor: Acto
     call = EventTarget(execution.workspace_id, name, payload, execution_id=execution.pk)
     allowance = Allowance(FILTER_SECONDS)
     try:
-        # Filters are evaluated before any lock.
+        # Evaluate the filters before locks are taken.
         found = [(batch, meant(batch, payload, allowance)) for batch in listeners(call)]
     except TimeSpent:
         raise FiltersTooCostly(

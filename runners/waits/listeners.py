@@ -30,10 +30,10 @@ from runners.segment.template_data import TemplateData
 from runners.waits import stored_payloads
 
 BATCH = 500
-# Filters may read payloads of 1 MiB: only this many are in memory at once.
+# Maximum runs whose data is in memory at once, because filters may read payloads of 1 MiB.
 LOADED = 50
 FILTER = "filter"
-# How many failures of its filter are kept with a run, and the length of each.
+# Number of filter failures that are kept with a run, and the maximum length of each.
 NOTES, NOTE_LENGTH = 20, 500
 
 Pair = tuple[UUID, UUID]  # run, execution
@@ -252,7 +252,7 @@ def _load_items(made: Sequence[tuple[Listener, TemplateData]]) -> None:
     for all_data in sharing.values():
         places = [data.place.nearest("map") for data in all_data]
         first, *others = all_data
-        with suppress(TemplateError):  # a filter that reads a stored item fails with a message
+        with suppress(TemplateError):  # a filter that reads a stored item fails later
             template_data.load_items(
                 first, sorted({place.index for place in places if place is not None})
             )

@@ -75,7 +75,7 @@ def wake_each(
             "patience": config().patience,
         },
     )
-    # Steps of paused executions, and those that need a slot first, are sent when these continue.
+    # The others are sent when their paused execution resumes, or when their execution gets a slot.
     resend(row[:-2] for row in rows if row[-2])
     woken = {row[-1] for row in rows}
     if payload_store.enabled() and payloads.STORED in text:

@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 NAME = "runners.canary"
 FORGOTTEN_SECONDS = 600.0
 CONNECT_SECONDS = 2
-# How long a worker may try to reach an unavailable broker before it counts as stuck.
+# How many seconds a worker may try to reach an unavailable broker before it counts as stuck.
 RECONNECT_SECONDS = 600.0
 
 
@@ -47,7 +47,7 @@ class Consuming(bootsteps.StartStopStep):
         name = queue.name
         listen(parent, NAME, queue, partial(self._hear, parent.connection_errors))
         self._timer = parent.timer.call_repeatedly(every(), self._look, (parent, name))
-        # A new worker counts as healthy until its first message had time to return.
+        # A new worker counts as healthy until its first message has had time to return.
         self._heard(parent, "started")
         self._send(parent, name)
 
@@ -98,7 +98,7 @@ class Consuming(bootsteps.StartStopStep):
                 if redis
                 else {},
             ) as link:
-                # Each of several servers is tried once: amqp://a//;amqp://b//.
+                # Try each server of a list such as amqp://a//;amqp://b// once.
                 link.ensure_connection(
                     max_retries=max(0, len(link.alt) - 1), timeout=CONNECT_SECONDS
                 )

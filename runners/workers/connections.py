@@ -32,7 +32,8 @@ def tidy() -> None:
         if raw.closed or raw.broken or connection.in_atomic_block or not idle:
             django_connections.discard(connection)
         elif "pool" in connection.settings_dict["OPTIONS"]:
-            connection.close()  # back to the pool: a thread between tasks holds none
+            # Return the connection to the pool: a thread keeps none between tasks.
+            connection.close()
         else:
             connection.close_if_unusable_or_obsolete()
 

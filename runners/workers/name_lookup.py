@@ -16,7 +16,7 @@ class NameLookup:
         self._thread = threading.Thread(target=self._ask, name=f"lookup of {host}", daemon=True)
         try:
             self._thread.start()
-        except RuntimeError as error:  # the process has as many threads as it may have
+        except RuntimeError as error:  # the process has reached its limit on threads
             self._error = OSError(str(error))
 
     def addresses(self) -> list[str] | None:
@@ -33,7 +33,7 @@ class NameLookup:
     def _ask(self) -> None:
         try:
             found = socket.getaddrinfo(self._host, None, type=socket.SOCK_STREAM)
-        except Exception as error:  # whatever ended the thread would be lost
+        except Exception as error:  # an exception in the thread would otherwise be lost
             self._error = error if isinstance(error, OSError) else OSError(str(error))
             return
         self._addresses = [str(address[0]) for *_, address in found]

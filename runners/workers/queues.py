@@ -17,9 +17,9 @@ from executions.database.routing import cell
 from runners.models import Run, Runner
 from runners.states import HELD, RunState
 
-# The most waiting runs that are counted.
+# The maximum number of waiting runs that are counted.
 BOUND = 50_000
-# A shorter wait may be no backlog at all.
+# A shorter wait is not necessarily a backlog.
 PATIENCE = timedelta(seconds=15)
 OWN = ("control", "default", "io")
 
@@ -77,14 +77,14 @@ def served() -> set[str]:
 def _served(runners: Iterable[Runner], now: datetime) -> Counter[str]:
     served: Counter[str] = Counter()
     for runner in runners:
-        # Remote runners end without notice when they have nothing to do.
+        # Remote runners that have nothing to do end without notice, so they do not count as lost.
         lost = runner.pool != "remote" and runner.leaving_at is None
         if runner.is_live(now) or lost:
             served.update({str(queue): int(runner.is_live(now)) for queue in runner.queues})
     return served
 
 
-# What each worker does now: the runs that it holds, and since when.
+# The current work of each worker: the runs that it holds, and since when.
 
 
 BUSY_BOUND = 1_000

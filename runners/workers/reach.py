@@ -32,9 +32,11 @@ from runners.workers.name_lookup import NameLookup, is_name
 
 log = logging.getLogger(__name__)
 
-# It looks this often, so that a handshake over a slow network takes a few looks a round trip.
+# Seconds between looks, between queries, and without an answer until the worker takes no messages.
+# A handshake takes several looks per round trip, so looks are frequent.
 LOOK_EVERY, ASK_EVERY, SILENCE = 0.25, 2.0, 6.0
-# A connection that has not answered for so long is replaced; a handshake, by one with another host.
+# Seconds without an answer after which a connection is replaced, and after which a handshake is
+# repeated with another host.
 GIVEN_UP, HANDSHAKE = 10.0, 8.0
 QUESTION = b"SELECT 1"
 SEEN_EVERY = 10.0
@@ -49,7 +51,7 @@ VALUES ({id}, {name}, {host}, {pid}, {pool}, {processes}, {queues}::jsonb, clock
                           THEN known.leaving_at END
 """)
 ANSWERS = (pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK)
-# Messages of a handshake that one look handles, and how long it waits for each.
+# Maximum messages of a handshake that one look handles, and the wait for each.
 STEPS, STEP_MILLISECONDS = 20, 10
 
 
@@ -152,7 +154,7 @@ class DatabaseProbe:
         assert connection is not None
         wanted = pq.PollingStatus.WRITING
         for _ in range(STEPS):
-            # Not `select`, which takes no file descriptor above 1,023.
+            # `select` does not support file descriptors above 1,023.
             ready = select.poll()
             reads = wanted == pq.PollingStatus.READING
             ready.register(connection.socket, select.POLLIN if reads else select.POLLOUT)
@@ -225,13 +227,13 @@ class Reaching(bootsteps.StartStopStep):
         self.stop(parent)
 
     def _look(self, parent: Any, probe: DatabaseProbe) -> None:
-        # A live worker that receives no messages counts as gone.
+        # Report the worker as live only if it also receives messages.
         seen = time.monotonic() - self._seen_at >= SEEN_EVERY and canary.proven()
         if probe.look(self._seen if seen else QUESTION) and seen:
             self._seen_at = time.monotonic()
         cut = probe.silence() > SILENCE
         if cut != self._holds and not self._changing:
-            # A pool of threads has its timer in another thread than its consumer.
+            # In a pool of threads, the timer runs in another thread than the consumer.
             self._changing = True
             parent.call_soon(self._hold if cut else self._resume, parent)
 
@@ -284,7 +286,7 @@ def _by_host(parameters: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         yield parameters
         return
     for place in range(most):
-        # One port may serve all hosts.
+        # A single port applies to all hosts.
         own = {name: found[place if len(found) > 1 else 0] for name, found in several.items()}
         yield {**parameters, **own}
 

@@ -41,7 +41,7 @@ log = logging.getLogger(__name__)
 
 EVERY = 15.0
 PREFORK = frozenset({"prefork", "processes", "celery.concurrency.prefork:TaskPool"})
-WORKERS = "workers"  # the tag of checks that each worker makes
+WORKERS = "workers"  # the tag of the checks that each worker runs at its start
 
 
 class WorkerShare(enum.Enum):
@@ -93,7 +93,7 @@ def name_process(sender: Any = None, **_: Any) -> None:
     if _share is WorkerShare.NOTHING:
         return
     os.environ["VALKYR_POOL"] = kind_of_pool(sender.pool_cls)
-    # Celery ignores any other error of this function, and runs no checks of Django.
+    # Celery ignores other exceptions of this function, and does not run Django's checks.
     for problem in run_checks(tags=[WORKERS]):
         raise SystemExit(f"{problem.msg} {problem.hint} ({problem.id})")
     os.environ.setdefault("RUNNER_ID", sender.hostname)
@@ -197,7 +197,7 @@ def _killed(pid: int) -> Callable[[int], None] | None:
     if not _deaths.short():
         return None
     start = out_of_memory.start_of(pid)
-    # Before the child is reaped: no process may find it gone without this note.
+    # Write the note before the child is reaped: once the process is gone, the note must exist.
     out_of_memory.tell(pid, start, out_of_memory.UNKNOWN)
     return lambda peak: out_of_memory.tell(pid, start, _deaths.judge(pid, peak))
 
@@ -228,12 +228,12 @@ def _write(**facts: Any) -> None:
     except Error as error:
         log.warning("this worker could not register (%s)", error)
     finally:
-        connection.close()  # `reach` renews the row over a connection of its own
+        connection.close()  # `reach` uses a connection of its own to renew the row
 
 
 def _announce() -> None:
     try:
-        # Not the row of a worker of the same name that has replaced this one.
+        # If a worker of the same name has replaced this one, leave its row unchanged.
         mine = Runner.objects.filter(name=worker_name(), host=socket.gethostname(), pid=os.getpid())
         mine.update(leaving_at=ClockTimestamp())
     except Error as error:

@@ -28,7 +28,7 @@ from runners.segment.run_rows import release
 
 log = logging.getLogger(__name__)
 
-# How long ended children may take to disappear.
+# How many seconds ended children may take to disappear.
 VANISH_SECONDS = 2.0
 
 

@@ -65,7 +65,7 @@ def look(since: datetime) -> int:
             with transaction.atomic():
                 notice(rule, found)
                 told += tell(rule)
-    # Also on later passes: beat's duty, which otherwise retries, does not run.
+    # Send on later passes too, because beat, which normally starts retries, is not running.
     send_due()
     return told
 
@@ -76,14 +76,14 @@ def _keep_looking() -> None:
         try:
             since = since or database_now()
             look(since)
-        # The database may be unavailable for a while; then nothing can be reported.
+        # The database may be unavailable for a while. Nothing can be reported during that time.
         except Exception as error:
             log.warning("could not check whether beat runs (%s); trying again", error)
         finally:
             connection.close()
 
 
-# How long beat has been silent.
+# Find out how long beat has been silent.
 
 
 def silence(rule: AlertRule, since: datetime, now: datetime) -> Finding | None:

@@ -20,7 +20,8 @@ from valkyr_plugins.connectors.network.exchange import Call, opened
 from valkyr_plugins.connectors.network.request_parts import json_content
 from valkyr_plugins.connectors.network.response import SHOWN_BODY_BYTES, read_start, request_name
 
-# An alert as a signed request, in the form that our own webhooks take: it can start a workflow.
+# Send an alert as a signed request in the form that Valkyr's own webhooks accept, so that it can
+# start a workflow.
 
 
 HEADER = "x-valkyr-signature"
@@ -56,11 +57,12 @@ def send_webhook(rule: AlertRule, message: Mapping[str, Any], ctx: Context) -> i
         return response.status_code
 
 
-# An alert as a message in Slack, by an incoming webhook.
+# Send an alert to Slack through an incoming webhook.
 
 
 LONGEST = 30_000
-# What Slack reads as the beginning of a link, a mention or an entity (api.slack.com/reference).
+# The characters with which a link, a mention or an entity begins in Slack
+# (api.slack.com/reference).
 ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
@@ -81,10 +83,10 @@ def _plain(text: str) -> str:
     return text.translate(ESCAPES)
 
 
-# An alert as a mail: plain text, the same Message-ID for every attempt.
+# Send an alert as a plain-text email, with the same Message-ID in every attempt.
 
 
-# The time limit of each operation of the exchange: twenty recipients are two minutes.
+# Time limit of each SMTP operation, in seconds: 20 recipients take about 2 min.
 SECONDS = 5.0
 
 
@@ -105,7 +107,7 @@ def send_mail(rule: AlertRule, message: Mapping[str, Any], ctx: Context) -> int 
     return None
 
 
-# One attempt to send one message; it uses no database, so that it may take its time.
+# Make one attempt to send one message. No query runs, so an attempt may take long.
 
 
 SENDERS: Mapping[str, Callable[[AlertRule, Mapping[str, Any], Context], int | None]] = {
@@ -158,14 +160,14 @@ def attempt(
             error, retry_after = failure.message, failure.retry_after
             details = failure.details if isinstance(failure.details, dict) else {}
             answer = details.get("status")
-        # Whatever error a receiver causes, the other messages are sent.
+        # A receiver may cause any error, which must not prevent the other messages.
         except Exception as failure:
             error = f"{type(failure).__name__}: {failure}"
     took = round(1000 * (time.monotonic() - began))
     return Outcome(clipped(scrubber.message(error), SAID), answer, took, retry_after)
 
 
-# A message in words: pure. Its third-party text is one line without control characters.
+# Write a message in words. Pure. Third-party text becomes one line without control characters.
 
 
 SUBJECT = 180

@@ -21,10 +21,10 @@ from valkyr_plugins.alerts.decisions import clipped, hours, is_high, rate
 from valkyr_plugins.alerts.lifecycle import Finding
 from valkyr_plugins.alerts.models import AlertKind, AlertRule
 
-# A workflow fails far more often than at the same hour of the days before.
+# Condition: a workflow fails far more often than at the same hour of the previous days.
 
 
-# Workflows of one rule that are looked at, those with the most failures first.
+# Maximum number of workflows that are checked for one rule, those with the most failures first.
 MOST_WORKFLOWS = 200
 
 
@@ -82,12 +82,12 @@ def _rate_finding(workflow: Workflow, recent: float, usual: float) -> Finding:
     )
 
 
-# A dead letter has been open for longer than the rule allows.
+# Condition: a dead letter has been open for longer than the rule allows.
 
 
-# In these a user decided to wait, or to ignore it.
+# Statuses with which a user decided to wait or to ignore the group.
 QUIET = (GroupStatus.IGNORED, GroupStatus.SNOOZED)
-# The most groups that are checked; those whose last failure is oldest come first.
+# Maximum number of groups that are checked, those whose last failure is oldest first.
 MOST_GROUPS = 10_000
 
 
@@ -122,7 +122,7 @@ def old_entries(rule: AlertRule, now: datetime) -> Iterator[Finding]:
 def _oldest_open(rule: AlertRule) -> UUID | None:
     oldest = (
         DeadLetterEntry.objects.filter(group=OuterRef("pk"), resolution=Resolution.PENDING)
-        .order_by("id")  # in the order of time, as in the index
+        .order_by("id")  # the order of time, and of the index
         .values("id")[:1]
     )
     groups = (
@@ -156,14 +156,14 @@ def _hours(age: timedelta) -> str:
     return f"{hours / 24:.0f} d" if hours >= 48 else f"{hours:.1f} h"
 
 
-# Runs wait in a queue that no live worker serves.
+# Condition: runs wait in a queue that no live worker serves.
 
 
 MOST_QUEUES = 1_000
-# The most waiting runs whose queues are read. Configured queues are always checked.
+# Maximum number of waiting runs whose queues are read. Configured queues are always checked.
 MOST_NAMED = 50_000
-MOST_OTHERS = 100  # queues that no setting names
-# A queue without workers: its name and, for a remote one, the workspace of its runners.
+MOST_OTHERS = 100  # maximum queues that no setting names
+# A queue without workers: its name and, for a remote queue, the workspace of its runners.
 Queue = tuple[str, UUID | None]
 
 

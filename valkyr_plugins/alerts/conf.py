@@ -53,12 +53,12 @@ class AlertSettings(SettingsModel):
 class AlertConfig:
     """The checked settings; numbers are seconds unless a name says otherwise."""
 
-    sender: str  # the sender of our mails
-    send: float  # how long one attempt over HTTP may take
-    look: float  # how often a control worker checks whether beat ticks
-    retry: float  # how long after the first failed attempt comes the second
-    give_up: float  # how long after it was queued a message is given up
-    kept_days: float  # how long closed alerts, and sent messages, are kept
+    sender: str  # sender of alert emails
+    send: float  # time limit of one attempt over HTTP
+    look: float  # interval at which a control worker checks whether beat runs
+    retry: float  # delay between the first failed attempt and the second
+    give_up: float  # age of a queued message at which Valkyr gives it up
+    kept_days: float  # retention of closed alerts and sent messages
 
 
 @lru_cache(maxsize=1)

@@ -55,7 +55,7 @@ def _hour_of(at: datetime) -> datetime:
     return at.replace(minute=0, second=0, microsecond=0)
 
 
-# When a message that could not be sent is retried: pure.
+# Decide when a failed message is sent again. Pure.
 
 
 FACTOR = 3
@@ -77,7 +77,7 @@ def next_attempt(
     begins with `first` seconds and triples, up to an hour. It is at least `asked` seconds (the
     receiver's Retry-After), but never longer than an hour.
     """
-    # Beyond the twentieth power nothing changes but the number's size.
+    # A higher power would not change the result, because the wait is limited.
     wait = timedelta(seconds=min(first * FACTOR ** min(attempts - 1, 20), LONGEST.total_seconds()))
     if asked is not None:
         wait = min(max(wait, timedelta(seconds=asked)), LONGEST)
@@ -85,7 +85,7 @@ def next_attempt(
     return at if at <= queued_at + timedelta(seconds=give_up) else None
 
 
-# Third-party text as one line of a message: pure.
+# Convert third-party text to one line of a message. Pure.
 
 
 def clipped(text: str, length: int) -> str:

@@ -24,14 +24,14 @@ from valkyr_plugins.alerts.models import (
     DeliveryReason,
 )
 
-# Observations before any rule is applied: one occurrence, or one lasting condition.
+# Findings, before any rule is applied: each is one occurrence or one lasting condition.
 
 
-# Conditions that are checked repeatedly; the others are events.
+# Conditions that are checked repeatedly. All other kinds are events.
 LASTING = frozenset(
     {AlertKind.RATE_HIGH, AlertKind.ENTRY_OLD, AlertKind.NO_WORKER, AlertKind.BEAT_SILENT}
 )
-# Users are also notified when these end.
+# Kinds whose end is also notified, with an all clear.
 CLEARED = LASTING | {AlertKind.CIRCUIT_OPEN}
 
 
@@ -52,13 +52,13 @@ class Finding:
     workflow_id: UUID | None = None
 
 
-# Queue messages about alerts: a few separately, many together, never too many.
+# Queue messages about alerts: a few alerts separately, more in one message, up to a maximum rate.
 
 
-# Up to this many alerts at once have a message each; more share one, which lists this many.
+# Up to 3 simultaneous alerts have one message each. More share a message, which lists 10.
 EACH = 3
 LISTED = 10
-# Messages of one rule within ten minutes; further alerts wait, and are then reported together.
+# Maximum number of one rule's messages in 10 min. Further alerts are reported together later.
 MOST = 20
 WITHIN = timedelta(minutes=10)
 
@@ -119,7 +119,7 @@ def _told(alert: Alert) -> dict[str, Any]:
     }
 
 
-# Further alerts are reported together, later.
+# Maximum number of alerts in one report; later reports contain the others.
 MOST_AT_ONCE = 1_000
 
 
@@ -198,7 +198,7 @@ def _open(rule: AlertRule, finding: Finding) -> UUID:
         subject=finding.subject[:400],
         **_facts(finding),
     )
-    # If two processes open it at once, one waits for the other, and then finds it.
+    # If two processes create it at once, the second waits for the first, and then finds the row.
     Alert.objects.bulk_create([alert], ignore_conflicts=True)
     return UUID(str(alert.pk))
 
@@ -236,7 +236,7 @@ def _interval(rule: AlertRule) -> timedelta:
     return timedelta(seconds=rule.interval_seconds)
 
 
-# Metrics of alerts.
+# The metrics of alerts.
 
 
 DELIVERIES = Counter(

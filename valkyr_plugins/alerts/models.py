@@ -243,10 +243,11 @@ class AlertNews(models.Model):
         return f"{self.kind}: {self.subject}"
 
 
-# The moves of alerts and of their messages; `lifecycle` makes the first, `sending` the second.
+# The allowed state changes of alerts (written by `lifecycle`) and of messages (by `sending`).
 
 
-# If a problem recurs shortly after it was reported, it is the same alert; later it is a new one.
+# A problem that recurs shortly after its report reopens the same alert. Later, it creates a new
+# one.
 ALERT_MOVES: dict[str, frozenset[str]] = {
     AlertState.OPEN: frozenset({AlertState.OVER}),
     AlertState.OVER: frozenset({AlertState.OPEN}),

@@ -131,7 +131,7 @@ def note_condition(sender: Any, condition: ReportedCondition, **_: Any) -> None:
     )
 
 
-# News become alerts of the rules that want them, in the order in which they came.
+# Convert news to alerts of the rules that want them, in the order of their arrival.
 
 
 log = logging.getLogger(__name__)
@@ -159,7 +159,7 @@ def wanting(finding: Finding) -> Iterable[AlertRule]:
     return rules.filter(Q(about=None) | Q(about_id=finding.workflow_id)).order_by("id")
 
 
-# Dead letters of a group that are looked at for a rule's label: the newest.
+# Maximum number of a group's newest dead letters that are searched for a rule's label.
 MOST_LETTERS = 100
 
 

@@ -33,10 +33,10 @@ from valkyr_plugins.alerts.models import AlertChannel, AlertKind, AlertRule
 from valkyr_plugins.connectors.mail.delivery import destination
 from valkyr_plugins.connectors.network.request_parts import http_url
 
-# The sealed column of one rule: a JSON object with its channel's secret, bound to the row.
+# The sealed column of a rule: a JSON object with the secret of its channel, bound to the row.
 
 
-# With the same names as in the modules that send.
+# The secret's field for each channel, named as in the module that sends to the channel.
 SECRET_FIELDS: Mapping[str, str] = {
     AlertChannel.EMAIL: "url",
     AlertChannel.SLACK: "webhook_url",
@@ -57,7 +57,7 @@ def secret_of(rule: AlertRule) -> str:
     try:
         return _opened(rule)
     except KeyUnknown:
-        # Resealed since it was read, and the previous key is gone.
+        # Another process resealed the secret since it was read, and the previous key is gone.
         rule.refresh_from_db(fields=["sealed", "key_id"])
         return _opened(rule)
 
@@ -73,14 +73,14 @@ def _opened(rule: AlertRule) -> str:
     return found.get("secret", "")
 
 
-# The requirements of a valid alert rule; each mistake with its place. Makes no query.
+# Check an alert rule: yield each problem with its path, without any query.
 #
-# Paths are the names of the API.
+# Paths consist of the API's names.
 
 
 MOST_RECIPIENTS = 20
 SHORTEST_SECRET, LONGEST_SECRET = 16, 4_000
-# field → its name in the API, its minimum and its maximum
+# For each field: its name in the API, its minimum and its maximum.
 BOUNDS: dict[str, tuple[str, float, float]] = {
     "interval_seconds": ("intervalSeconds", 60, 7 * 86_400),
     "rate_factor": ("rateFactor", 1, 1_000),
@@ -111,7 +111,7 @@ def _of_words(rule: AlertRule) -> Iterator[DefinitionProblem]:
         yield DefinitionProblem("kinds", "twice", "Name each kind once.")
 
 
-# The kinds that are about failures of executions, and so about their labels.
+# The kinds that concern failures of executions. Only these can have a label.
 LABELLED = (AlertKind.GROUP_NEW, AlertKind.GROUP_REGRESSED, AlertKind.ENTRY_OLD)
 
 
@@ -195,7 +195,7 @@ def _is_http(url: str) -> bool:
         return False
 
 
-# The messages for users who set an invalid rule, or whose test did not arrive.
+# The errors for users whose rule is invalid or whose test message did not arrive.
 
 
 class AlertRuleRefused(WithProblems):

@@ -34,13 +34,13 @@ from valkyr_plugins.alerts.models import AlertDelivery, AlertRule, DeliveryReaso
 from valkyr_plugins.alerts.rules import credential_of
 
 AT_ONCE = 8
-# Longer than any attempt: a mail server that drags each of its answers out takes 150 s.
+# Longer than any attempt: a mail server that delays each response can take 150 s.
 LEASE = timedelta(seconds=180)
-# The maximum number of slow messages of a process; none is taken without room for it.
+# Maximum number of a process's slow messages. The process takes no message beyond this number.
 MOST_DRAGGING = 16
-# How much longer than one HTTP attempt to wait for a batch.
+# Seconds that a batch may take in addition to one HTTP attempt.
 MARGIN = 1.0
-# After this time, nothing more is begun in one turn.
+# Seconds after which a pass begins no more messages.
 SECONDS = 20.0
 MOST_LOGGED = 20
 
@@ -218,7 +218,7 @@ def _later(delivery: AlertDelivery, attempts: int, outcome: Outcome, now: Any) -
     return {"next_at": at, "state": DeliveryState.GIVEN_UP if at is None else DeliveryState.QUEUED}
 
 
-# A test of a rule: one message, sent at once, which shows users whether it arrives.
+# Test a rule: send one message at once, and show the user whether it arrived.
 
 
 def send_test(rule: AlertRule, *, actor: Actor) -> AlertDelivery:
@@ -231,7 +231,7 @@ def send_test(rule: AlertRule, *, actor: Actor) -> AlertDelivery:
         "alerts": [],
         "more": 0,
     }
-    # Taken at its creation, so that no other sender gets it.
+    # Created with a lease, so that no other process sends it.
     delivery = AlertDelivery.objects.create(
         workspace_id=rule.workspace_id,
         rule=rule,

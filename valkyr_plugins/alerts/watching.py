@@ -28,14 +28,13 @@ from valkyr_plugins.alerts.models import (
 from valkyr_plugins.alerts.news import fold
 from valkyr_plugins.alerts.sending import send_due
 
-# Alerts of events, not of lasting conditions, are over once a user handled them.
+# Close alerts about events once a user has handled the problem.
 
 
 ALERTS_AT_ONCE = 500
-# Open alerts of a kind that one pass checks, the oldest first.
+# Maximum number of open alerts of one kind that a pass checks, the oldest first.
 MOST_ALERTS = 20_000
-# Plugins report which alerts of these kinds last; an alert that the plugin no longer reports is
-# over.
+# Kinds whose lasting alerts a plugin reports. An alert that the plugin no longer reports is over.
 OF_PLUGINS = (
     AlertKind.CIRCUIT_OPEN,
     AlertKind.CANARY_STOPPED,
@@ -104,7 +103,7 @@ STILL: Mapping[AlertKind, Callable[[Ids], set[UUID]]] = {
 
 log = logging.getLogger(__name__)
 Look = Callable[[AlertRule, datetime], Iterable[Finding]]
-# The conditions of rules that are checked here; whether beat runs is checked elsewhere.
+# The conditions that are checked here; `beat_monitor` checks whether beat runs.
 LOOKS: dict[AlertKind, Look] = {
     AlertKind.RATE_HIGH: high_rates,
     AlertKind.ENTRY_OLD: old_entries,
@@ -182,7 +181,7 @@ def _dealt_with() -> int:
     return over
 
 
-# Beat's duties for alerts: the news, the messages, the conditions.
+# Beat's duties for alerts: handle news, send messages and check conditions.
 
 
 def deliver() -> dict[str, int]:

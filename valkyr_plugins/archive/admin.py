@@ -41,7 +41,7 @@ MARKS = {
     FileState.STORED: (lazy("stored"), "inventory_2", "green"),
     FileState.DELETING: (lazy("being deleted"), "delete", "grey"),
 }
-# Executions on the page of a file, and runs on that of an execution.
+# Maximum number of executions on a file's page, and of runs on an execution's page.
 SHOWN = 100
 
 

@@ -41,10 +41,10 @@ from valkyr_plugins.archive.work_folder import remove_abandoned, work_folder
 
 ACTOR = Actor.system("archive")
 MARK = "archive"
-# How long a turn looks for executions; it then writes what it found.
+# Time, in seconds, for which a turn searches for executions before it writes them.
 LOOK_SECONDS = 5.0
 MEMBERS = 10_000
-# About 20 s of writing: other duties of the worker wait so long.
+# Takes about 20 s to write, during which the worker's other duties wait.
 MOST_FOUND = 50_000
 Found = dict[tuple[UUID, date], list[UUID]]
 

@@ -27,7 +27,7 @@ VIEWS = (
     ),
 )
 THREADS = 2
-# The last two are final.
+# The last two must stay last, because no setting can be changed after them.
 LIMITS = (
     "SET temp_directory = ''",
     "SET python_enable_replacements = false",
@@ -121,7 +121,7 @@ def _prepare(session: Any, files: list[str]) -> None:
     schema = columns.schema()
     if files:
         paths, system = storage.for_arrow(files)
-        # Files of an earlier version lack later columns, which are then null.
+        # Files of earlier versions lack newer columns, which are then null.
         source = ds.dataset(paths, schema=schema, filesystem=system, format="parquet")
     else:
         source = pa.Table.from_pylist([], schema=schema)

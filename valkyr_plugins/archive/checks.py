@@ -15,7 +15,7 @@ def archive_opens(**_: Any) -> list[CheckMessage]:
     try:
         address = chosen().archive
     except ImproperlyConfigured:
-        return []  # the check of all settings says why
+        return []  # the check of all settings reports the error
     if not address:
         return []
     if find_spec("pyarrow") is None or find_spec("fsspec") is None:

@@ -23,9 +23,9 @@ from executions.public.sealing import ENVELOPE, SEALED
 from runners.public.models import Run
 
 Row = dict[str, Any]
-# A sealed value of a JSON or a text column begins so, with the number of its key.
+# The beginning of a sealed value in a JSON or text column, with the number of its key.
 SEALED_WITH = re.compile(rf'(?:"{re.escape(SEALED)}"\s*:\s*"|{re.escape(ENVELOPE)})(\d+)\.')
-# Of the execution's workflow and version, which may be deleted later.
+# Facts about the execution's workspace, workflow and version, which may be deleted later.
 BESIDES = {
     "workspace_slug": "workspace__slug",
     "workflow_slug": "workflow__slug",

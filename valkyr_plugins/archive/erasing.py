@@ -91,7 +91,7 @@ def _erase_file(file: ArchiveFile) -> None:
         erased = ArchivedExecution.objects.filter(file=file)
         kept = KeptLetter.objects.filter(execution_id__in=erased.values("pk"))
         delete_without_cascade(kept)
-        # Rows without a file prevent another copy.
+        # Keep the rows without a file, so that these executions are not archived again.
         erased.filter(Exists(there)).update(file=None, workflow=None, ended_at=None, row_group=0)
         archiving.drop(file)
 

@@ -78,7 +78,7 @@ class ArchivedExecution(models.Model):
     """
 
     id = models.UUIDField(primary_key=True, editable=False)
-    # Without a constraint: the file's holds.
+    # The constraint of the file's workspace suffices.
     workspace = models.ForeignKey(
         Workspace,
         on_delete=models.DO_NOTHING,
@@ -86,7 +86,7 @@ class ArchivedExecution(models.Model):
         db_constraint=False,
         db_index=False,
     )
-    # Without a constraint: the workflow may be deleted. Null if the execution was erased.
+    # No constraint, because the workflow may be deleted. Null if the execution was erased.
     workflow = models.ForeignKey(
         Workflow,
         on_delete=models.DO_NOTHING,

@@ -105,7 +105,8 @@ def _row(file: ArchiveFile, group: int, pk: str) -> columns.Row:
         except (pa.ArrowException, ValueError, IndexError) as error:
             raise _broken(file, pk) from error
         except OSError as error:
-            # Also of a page whose checksum is wrong, not only of a storage that does not answer.
+            # PyArrow raises OSError for an unavailable storage, but also for a page with a wrong
+            # checksum.
             if storage.digest(file.name) == (file.size, file.sha256):
                 raise
             raise _broken(file, pk) from error

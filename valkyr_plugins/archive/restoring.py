@@ -19,7 +19,7 @@ from runners.public.models import Run
 from valkyr_plugins.archive import columns, reading, retention_hooks
 from valkyr_plugins.archive.errors import ArchiveRefused
 
-# References to rows that may be gone by now.
+# References to rows that may have been deleted.
 LOOSE = ("parent_id", "failure_of_id", "origin_id", "trigger_id")
 
 
@@ -40,7 +40,7 @@ def restore(pk: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecution:
             f"The version of the workflow that execution {pk} ran was deleted, so the execution "
             "cannot be restored. Its record can still be read."
         )
-    # Another execution may have taken its key since.
+    # Another execution may have the same idempotency key now.
     row["idempotency_key"] = None
     for name in LOOSE:
         model = WorkflowExecution._meta.get_field(name.removesuffix("_id")).related_model

@@ -13,9 +13,10 @@ from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 
-# Not a name that somebody would give to the archive itself: old folders of this name are removed.
+# An unusual prefix, because old folders with this prefix are deleted. Nobody would choose it for an
+# archive.
 PREFIX = "valkyr-archive-unfinished-"
-# A folder of this age, in seconds, is locked by its process if that lives.
+# Age of a folder in seconds after which a living process must have locked it.
 LOCKED_AFTER = 60.0
 
 

@@ -24,11 +24,11 @@ from valkyr_plugins.archive.errors import ArchiveBroken, ArchiveRefused
 from valkyr_plugins.archive.models import ArchivedExecution, ArchiveFile, FileState, KeptLetter
 from valkyr_plugins.archive.work_folder import work_folder
 
-# A row group is what one opened execution reads.
+# Maximum size of a row group, in rows and bytes. To show one execution, Valkyr reads one group.
 GROUP_ROWS, GROUP_BYTES = 1_000, 8 * 1024 * 1024
 READ_AT_ONCE = 200
 INDEXED_AT_ONCE = 5_000
-LEVEL = 3  # of Zstandard
+LEVEL = 3  # level of Zstandard compression
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +200,8 @@ def _index(file: ArchiveFile, written: WrittenFile, instead_of: ArchiveFile | No
         known = ArchivedExecution.objects.filter(pk__in=ids[start : start + INDEXED_AT_ONCE])
         files = set(known.values_list("file", flat=True).distinct()) - {None}
         if instead_of is None:
-            # They were reopened since. The older copy goes.
+            # The executions were reopened and archived again, so the files with the older copies
+            # are stale.
             ArchiveFile.objects.filter(pk__in=files).update(stale=True)
         ArchivedExecution.objects.bulk_create(
             [

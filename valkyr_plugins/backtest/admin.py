@@ -41,7 +41,7 @@ MARKS = {
     BacktestState.CANCELLED: (lazy("cancelled"), "block", "grey"),
     BacktestState.FAILED: (lazy("failed"), "error", "red"),
 }
-SHOWN = 100  # results on the page
+SHOWN = 100  # maximum results on the page
 ENDS = (
     ("", lazy("all ended executions")),
     ("FAILED", lazy("failed executions only")),

@@ -12,7 +12,7 @@ from runners.public.rendering import SegmentContext
 from runners.public.replaying import StepError, TemplateData
 from valkyr_plugins.backtest.computed_results import ComputedResults
 
-# The outcomes of a place's tasks, and the unknown step that blocks it, or "".
+# The outcomes of a place's tasks, and the step with an unknown result that blocks the place, or "".
 PlaceEnd = tuple[dict[int, str], str]
 
 
@@ -41,7 +41,7 @@ class Bodies:
         for index in range(turns.total):
             turn = first.turn(index)
             if failed is not None and not self._is_recorded(turn):
-                continue  # a failure stops a map; items that ran beside it are still compared
+                continue  # a failure stops a map, but items that ran concurrently are compared
             outcomes, _ = self.run(turn)
             if replaying.failed_in(turn, outcomes) and not turn.task.tolerant and failed is None:
                 failed = index
@@ -70,7 +70,7 @@ class Bodies:
                 return None, blocked or None
             lost = self.results.unknown_below(first)
             if lost is not None and turns.count is None:
-                return None, lost  # its condition may read what is not known
+                return None, lost  # the loop's condition may read the unknown result
             turns = type(turns)(index, turns.count, turns.most)
             index += 1
             holds = partial(self._holds, step, turn, ended=True)

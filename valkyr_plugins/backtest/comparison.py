@@ -105,7 +105,7 @@ class StepComparison:
         told = step.reads_item or step.reads_last or step.histories or last.overrides is not None
         if last.config_hash != step.config_hash or told or reads & self.changed:
             return False
-        if step.reads_vars:  # they may be written by any step
+        if step.reads_vars:  # any step may write variables
             return not self.changed
         return bool(reads)
 

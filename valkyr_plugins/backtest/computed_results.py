@@ -35,15 +35,17 @@ class ComputedResults:
 
     variables: list[dict[str, Any]]
     rows: dict[str, tuple[Any, ...]] = field(default_factory=dict)
-    lists: dict[str, list[Any]] = field(default_factory=dict)  # items of maps, by step path
-    errors: dict[str, tuple[str, str]] = field(default_factory=dict)  # handled: message and class
-    dead: list[str] = field(default_factory=list)  # paths of failures that no edge handles
+    # Items of maps, by the maps' step paths.
+    lists: dict[str, list[Any]] = field(default_factory=dict)
+    # Handled errors: message and class.
+    errors: dict[str, tuple[str, str]] = field(default_factory=dict)
+    dead: list[str] = field(default_factory=list)  # paths of failures that no `error` edge handles
     unknown: dict[str, str] = field(default_factory=dict)
-    unknown_variables: str = ""  # the step that made them unknown
-    loaded: dict[str, Any] = field(default_factory=dict)  # stored values, by their references
+    unknown_variables: str = ""  # the step that made the variables unknown
+    loaded: dict[str, Any] = field(default_factory=dict)  # stored values, by reference
     loaded_bytes: int = 0
 
-    # As the source of templates.
+    # Methods of `ResultSource`, with which templates read results.
 
     def results(self, execution_id: Any, paths: list[str]) -> list[tuple[Any, ...]]:
         """Return the results at `paths`, without the steps that have no result."""
@@ -72,7 +74,7 @@ class ComputedResults:
                 raise NotComparable(VerdictReason.SEALED) from error
         return self.loaded[name]
 
-    # Results of steps.
+    # Known results of steps.
 
     def succeed(self, path: str, outcome: str, outputs: Any) -> None:
         """Record the outcome and the output of a step that succeeded."""
@@ -97,7 +99,7 @@ class ComputedResults:
         known = {name: value for name, value in values.items() if name in self.variables[0]}
         self.variables.append(self.variables[-1] | known)
 
-    # Results that are not known.
+    # Unknown results.
 
     def lose(self, path: str, step: Step, source: str) -> None:
         """Record that a step's result, and the variables that it sets, are unknown."""

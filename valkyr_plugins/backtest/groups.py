@@ -24,7 +24,7 @@ MAX_GROUPS = 200
 MAX_STEPS = 2_000
 MAX_EXAMPLES = 10
 MAX_VALUES = 10
-MAX_FIELDS = 3  # named in a group's text
+MAX_FIELDS = 3  # maximum fields named in a group's text
 MAX_TEXT = 60
 _TURN = re.compile(r"\[\d+\]")
 
@@ -46,7 +46,7 @@ class Summary:
     executions: Counter[str] = field(default_factory=Counter)
     steps: dict[str, Counter[str]] = field(default_factory=dict)
     groups: dict[str, dict[str, Any]] = field(default_factory=dict)
-    left_out: int = 0  # differences beyond the most groups
+    left_out: int = 0  # number of differences beyond the maximum number of groups
 
     @classmethod
     def read(cls, counts: Any, steps: Any, groups: Any) -> "Summary":
@@ -165,7 +165,7 @@ BECAUSE = {
 def _fields(group: dict[str, Any], values: bool) -> str:
     names, sample = group["fields"], group["sample"]
     uniform_values = values and len(group["values"]) == 1 and len(sample) <= MAX_FIELDS
-    is_whole = not names or not names[0]  # the whole value differs, and has no fields
+    is_whole = not names or not names[0]  # the whole value differs, because it has no fields
     if is_whole and not (uniform_values and names):
         return "other inputs" if group["reason"] == VerdictReason.INPUTS else "another output"
     whole = "inputs" if group["reason"] == VerdictReason.INPUTS else "output"

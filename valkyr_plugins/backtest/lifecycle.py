@@ -33,9 +33,10 @@ from valkyr_plugins.backtest.models import (
 
 WORK = "valkyr_backtest.work"
 QUEUE = "default"
-MOST = 10_000  # executions of one backtest
+MOST = 10_000  # maximum executions of one backtest
 DEFAULT = 100
-# Unfinished backtests of one workspace, at most. They share the workers with all steps.
+# Maximum number of unfinished backtests in one workspace, because they use the same workers as all
+# steps.
 MOST_UNFINISHED = 5
 LEASE = timedelta(seconds=60)
 
@@ -101,7 +102,7 @@ def request_work(backtest_id: UUID) -> None:
     send(WORK, (str(backtest_id),), QUEUE)
 
 
-# The worker's writes.
+# The changes that workers make.
 
 
 def claim(backtest_id: UUID) -> Backtest | None:
@@ -216,7 +217,7 @@ def _note(
     )
 
 
-# Old backtests.
+# Delete old backtests.
 
 
 EXPIRED_AT_ONCE = 20

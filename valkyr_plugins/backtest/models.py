@@ -32,7 +32,7 @@ class BacktestSource(models.TextChoices):
 
 _S = BacktestState
 
-# From each state, the states it may go to.
+# For each state: the states that may follow it.
 MOVES: dict[str, frozenset[str]] = {
     _S.PENDING: frozenset({_S.RUNNING, _S.CANCELLED}),
     _S.RUNNING: frozenset({_S.DONE, _S.CANCELLED, _S.FAILED}),

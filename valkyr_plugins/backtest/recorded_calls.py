@@ -11,7 +11,7 @@ from runners.public.replaying import TemplateData
 from valkyr_plugins.backtest.computed_results import ComputedResults
 from valkyr_plugins.backtest.records import RecordedExecution
 
-MAX_STATES = 50  # of the variables that a step may have seen
+MAX_STATES = 50  # maximum states of the variables that a step may have seen
 
 
 class RecordedCalls:

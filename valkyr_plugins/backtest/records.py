@@ -20,11 +20,12 @@ from executions.public.sealing import SealingError
 from runners.public.models import Run
 from valkyr_plugins.backtest.models import Backtest
 
-BATCH = 25  # executions
-MAX_RUNS = 5_000  # of one execution
-PART_BYTES = 4 * 1024 * 1024  # of payloads as stored, which PostgreSQL compresses
-MAX_BYTES = 16 * 1024 * 1024  # of one execution
-FAILURES = frozenset({"FAILED", "TIMEOUT", "CANCELLED"})  # of the index `execution_ended_badly`
+BATCH = 25  # executions that are read at once
+MAX_RUNS = 5_000  # maximum runs of one execution
+PART_BYTES = 4 * 1024 * 1024  # maximum payloads read at once, as stored: PostgreSQL compresses them
+MAX_BYTES = 16 * 1024 * 1024  # maximum payloads of one execution
+# The states in the condition of the index `execution_ended_badly`.
+FAILURES = frozenset({"FAILED", "TIMEOUT", "CANCELLED"})
 COLUMNS = (
     "execution_id", "step_path", "module", "attempt", "state", "outcome", "inputs_hash",
     "config_hash", "idempotency_key", "overrides", "inputs", "outputs", "error", "error_type",

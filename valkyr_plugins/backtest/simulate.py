@@ -38,10 +38,10 @@ from valkyr_plugins.backtest.verdicts import (
     changes,
 )
 
-MAX_STEPS = 5_000  # of one execution
-SECONDS = 20.0  # for one execution
+MAX_STEPS = 5_000  # maximum steps of one execution
+SECONDS = 20.0  # time limit for one execution
 NEVER = datetime.max.replace(tzinfo=UTC)
-# The recorded end of a step whose result can be taken.
+# The final states of a recorded run whose result can be used.
 ENDED = ("SUCCESS", "SKIPPED", *FAILED_RUN)
 
 
@@ -87,7 +87,7 @@ class _Simulation:
         self._end(whole, blocked)
         return list(self.compared.verdicts.values())
 
-    # One place: the workflow, or an iteration of a body.
+    # Compute one place: the workflow, or an iteration of a body.
 
     def _place(self, place: Place) -> PlaceEnd:
         """Compute a place's steps; return the tasks' outcomes, and the blocking step or ""."""
@@ -145,7 +145,7 @@ class _Simulation:
             return self._pure(place, data, step, runs, prepared)
         return self._effect(place, data, step, runs, prepared)
 
-    # Steps with effects: the recorded result, if the inputs are those of the record.
+    # Steps with effects: use the recorded result if the inputs equal the recorded inputs.
 
     def _effect(
         self, place: Place, data: TemplateData, step: Step, runs: list[Run], prepared: Prepared
@@ -199,7 +199,7 @@ class _Simulation:
             note(path, step, BacktestVerdict.WOULD_CALL, why, recorded=last.outcome, found=found)
         return self._lose(path, step, path)
 
-    # Pure steps and containers: computed.
+    # Pure steps and containers: compute the result.
 
     def _pure(
         self, place: Place, data: TemplateData, step: Step, runs: list[Run], prepared: Prepared
@@ -240,7 +240,7 @@ class _Simulation:
         except (StepError, TemplateError, PayloadError) as error:
             return self._fails(place, step, runs, replaying.failure_of(error, 0, path))
         if self.results.is_dead_below(first):
-            return StepFact(StepStatus.LIVE)  # a dead letter holds it open
+            return StepFact(StepStatus.LIVE)  # a dead letter keeps the container open
         if lost is not None:
             self.compared.depends(path, step, lost)
             return self._lose(path, step, lost)
@@ -248,7 +248,7 @@ class _Simulation:
         self.compared.computed(path, step, runs, "success", outputs)
         return StepFact(StepStatus.DONE, "success")
 
-    # Results that are taken from the record, failures, and results that are not known.
+    # Recorded results, failures and unknown results.
 
     def _take(self, place: Place, step: Step, last: Run) -> StepFact:
         """Use the result of a step's last recorded run; return the step's state."""
@@ -280,7 +280,8 @@ class _Simulation:
         wanted = prepared.hash if prepared is not None else ""
         if any(run.state in FAILED_RUN and run.inputs_hash in (wanted, "") for run in runs):
             self.compared.same(path, step, "error")
-            if runs[-1].state in ("SUCCESS", "SKIPPED"):  # by hand: a given result, or a skip
+            # A user then set the result or skipped the step, so use that.
+            if runs[-1].state in ("SUCCESS", "SKIPPED"):
                 return self._take(place, step, runs[-1])
         else:
             self.compared.fails(path, step, runs, failure.message)
@@ -306,7 +307,7 @@ class _Simulation:
             return StepFact(StepStatus.LIVE)
         return StepFact(StepStatus.DONE, "success")
 
-    # The end.
+    # The end of the execution.
 
     def _end(self, whole: Place, blocked: str) -> None:
         """Compare the execution's final state and output with the record."""

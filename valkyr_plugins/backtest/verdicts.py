@@ -12,8 +12,8 @@ from executions.public.errors import PayloadError
 from executions.public.language import lazy
 from executions.public.values import payloads
 
-MAX_CHANGES = 20  # fields of one step
-MAX_SHOWN = 500  # characters of a value's JSON
+MAX_CHANGES = 20  # maximum changed fields of one step
+MAX_SHOWN = 500  # maximum characters of a value's JSON
 
 
 class BacktestVerdict(TextChoices):
@@ -26,7 +26,7 @@ class BacktestVerdict(TextChoices):
     NOT_COMPARABLE = "NOT_COMPARABLE", lazy("cannot be compared")
 
 
-# An execution has the first of these that any of its steps has.
+# An execution has the first of these verdicts that any of its steps has.
 WORST_FIRST = (
     BacktestVerdict.WOULD_CALL,
     BacktestVerdict.DIFFERENT_PATH,
@@ -42,20 +42,21 @@ DIFFERENT = frozenset(
 class VerdictReason(StrEnum):
     """The reason for a verdict."""
 
-    INPUTS = "INPUTS"  # it would be called with other inputs
-    CREDENTIAL = "CREDENTIAL"  # it would be called with another credential
-    NEW = "NEW"  # it has no record: it did not run then
-    GONE = "GONE"  # it ran then, and would not run now
-    OUTCOME = "OUTCOME"  # another outcome
-    FAILS = "FAILS"  # it succeeded then, and would fail now
-    OUTPUT = "OUTPUT"  # another output
-    DEPENDS = "DEPENDS"  # it depends on a result that is not known
-    RESULT_MISSING = "RESULT_MISSING"  # it had not ended
-    SEALED = "SEALED"  # a payload is sealed, and its key is not available
-    MODULE_CHANGED = "MODULE_CHANGED"  # equal inputs, another output: the module's code changed
-    NONDETERMINISTIC = "NONDETERMINISTIC"  # it depends on the order of parallel steps
-    TOO_LARGE = "TOO_LARGE"  # the execution has too many steps, or too much data
-    UNAVAILABLE = "UNAVAILABLE"  # its module is not installed here
+    INPUTS = "INPUTS"  # the module would be called with other inputs
+    CREDENTIAL = "CREDENTIAL"  # the module would be called with another credential
+    NEW = "NEW"  # the step has no recorded run
+    GONE = "GONE"  # the step ran, but would not run now
+    OUTCOME = "OUTCOME"  # the outcome differs
+    FAILS = "FAILS"  # the step succeeded, but would fail now
+    OUTPUT = "OUTPUT"  # the output differs
+    DEPENDS = "DEPENDS"  # the step depends on an unknown result
+    RESULT_MISSING = "RESULT_MISSING"  # the step had not ended
+    SEALED = "SEALED"  # a payload is sealed, and its key is unavailable
+    # Equal inputs, but another output: the module's code has changed.
+    MODULE_CHANGED = "MODULE_CHANGED"
+    NONDETERMINISTIC = "NONDETERMINISTIC"  # the inputs depend on the order of parallel steps
+    TOO_LARGE = "TOO_LARGE"  # the execution has too many steps or too much data
+    UNAVAILABLE = "UNAVAILABLE"  # the module is not installed here
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +159,7 @@ def _is_stored_equal(one: Any, other: Any) -> bool:
     try:
         text = payloads.dump(value, "value", limit=reference["bytes"])
     except PayloadError:
-        return False  # longer, so another value
+        return False  # the value is longer, so it differs
     return bool(payloads.digest(text) == reference["digest"])
 
 

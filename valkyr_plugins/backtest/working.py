@@ -28,8 +28,8 @@ from valkyr_plugins.backtest.verdicts import BacktestVerdict, StepVerdict
 log = logging.getLogger(__name__)
 
 TURN_SECONDS = 5.0
-MAX_SHOWN = 100  # steps of one execution
-RESENT = 100  # backtests that one pass sends again
+MAX_SHOWN = 100  # maximum steps shown per execution
+RESENT = 100  # maximum backtests that one pass sends again
 
 
 def work(backtest_id: UUID) -> bool:
@@ -40,7 +40,7 @@ def work(backtest_id: UUID) -> bool:
     try:
         goes_on = _turn(backtest)
     except (OperationalError, InterfaceError, PayloadStoreUnavailable):
-        raise  # the fault is outside: another worker continues once the lease ran out
+        raise  # the cause is outside; another worker continues when the lease has expired
     except ValkyrError as error:
         lifecycle.finish(backtest, error.message)
         return False
@@ -78,7 +78,7 @@ def _turn(backtest: Backtest) -> bool:
             break
         results = _compared(backtest, version, summary, found)
         if not lifecycle.advance(backtest, found[-1], results, summary):
-            return False  # cancelled, or another worker has it
+            return False  # the backtest was cancelled, or another worker has it
         if monotonic() > until:
             return True
     lifecycle.finish(backtest)

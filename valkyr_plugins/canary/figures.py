@@ -19,9 +19,9 @@ _own = Statements(Path(__file__).with_name("sql"))
 FOLDER, statement, is_kept = _own.folder, _own.text, _own.kept
 
 MOST = 5_000
-# Costs are those of this many executions of each version.
+# Maximum number of executions of each version whose costs are counted.
 MOST_COSTS = 1_000
-# Failure groups that are listed, the most frequent first.
+# Maximum number of failure groups that are listed, the most frequent first.
 MOST_GROUPS = 20
 
 
@@ -33,7 +33,7 @@ class GroupCounts:
     name: str
     canary: int
     latest: int
-    is_new: bool  # no other version has it
+    is_new: bool  # whether no other version has this group
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ def _groups(canary: Canary) -> list[GroupCounts]:
 
 
 def _group(group: FailureGroup, found: dict[str, int]) -> GroupCounts:
-    # Without the message, which may quote values.
+    # The name omits the message, which may quote values.
     name = ": ".join(filter(None, (group.place, group.exception or "failure")))
     return GroupCounts(
         group.pk, name, found["canary"], found.get("latest", 0), is_new=len(found) == 1

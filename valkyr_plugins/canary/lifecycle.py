@@ -25,9 +25,9 @@ from valkyr_plugins.canary import figures
 from valkyr_plugins.canary.models import MOVES, Canary, CanaryState
 from valkyr_plugins.canary.stop_rule import StopRule
 
-STOPPED = "CANARY_STOPPED"  # the condition of a canary that stopped by its rule
+STOPPED = "CANARY_STOPPED"  # the condition that alerts report when a rule stopped a canary
 ENGINE = Actor.system("canary rule")
-# The large columns of both versions.
+# The large columns of both versions, which queries defer.
 TEXTS = ("version__source", "version__definition", "latest__source", "latest__definition")
 
 

@@ -134,7 +134,7 @@ class VersionRollback(models.Model):
         on_delete=set_null,
         null=True,
         related_name="+",
-        db_constraint=False,  # the migration makes one that sets it to NULL
+        db_constraint=False,  # the migration adds a constraint with ON DELETE SET NULL
     )
     created_by_name = models.CharField(max_length=200, blank=True, default="")
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)

@@ -35,8 +35,8 @@ from valkyr_plugins.canary.models import Treatment, VersionRollback
 
 log = logging.getLogger(__name__)
 
-# A start that read the workflow right before the rollback commits by then. One within a transaction
-# of its caller that is open for longer is not settled.
+# A start that read the workflow just before the rollback commits within this time. A start inside a
+# longer transaction of its caller is not settled.
 GRACE = timedelta(seconds=2)
 BATCH = 50
 TURN_SECONDS = 0.4
@@ -93,7 +93,7 @@ def started_on(version: Any) -> QuerySet[WorkflowExecution]:
     )
 
 
-# The beat job.
+# The job that beat starts.
 
 
 @dataclass(slots=True)
@@ -155,11 +155,11 @@ def _settle_one(rollback: VersionRollback, execution_id: UUID) -> None:
                 rollback.cancelled += 1
             _save(rollback)
     except (OperationalError, InterfaceError):
-        raise  # an error of the database itself: the next turn tries again
+        raise  # the database itself failed; the next turn tries again
     except ValkyrError as error:
         rollback.refresh_from_db(fields=["forked", "cancelled"])
         if isinstance(error, WrongState) and rollback.treatment == Treatment.CANCEL:
-            _save(rollback)  # it ended meanwhile
+            _save(rollback)  # the execution ended meanwhile
         else:
             _refuse(rollback, execution_id, error.message)
     except Exception as error:
@@ -177,7 +177,7 @@ def _fork(execution_id: UUID, number: int, actor: Actor, reason: str) -> None:
     try:
         with transaction.atomic():
             made = fork_execution(ForkRequest(execution_id, step, number, reason=reason), actor)
-    except Compensated:  # its steps are being undone
+    except Compensated:  # the execution's steps are being undone
         made = fork_execution(ForkRequest(execution_id, None, number, reason=reason), actor)
     open_ones = DeadLetterEntry.objects.filter(
         execution_id=execution_id, resolution=Resolution.PENDING

@@ -13,9 +13,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-# The largest probability that the sequential test ever stops a version within its limit.
+# The maximum probability that the sequential test ever stops a version that is within its limit.
 ERROR_RATE = 0.01
-# By definition, this share of a version's executions takes longer than its 95th percentile.
+# The share of a version's executions that, by definition, take longer than its 95th percentile.
 BEYOND_P95 = 0.05
 
 

@@ -61,7 +61,7 @@ def look(canary_id: UUID) -> bool:
     if rule is not None:
         reason = reason_to_stop(rule, found.canary.counts, found.latest.counts, found.new_groups)
     due = canary.promote_at is not None and canary.promote_at <= canary.now
-    # A person ended it meanwhile, or only Git publishes since.
+    # A user may have ended the canary meanwhile, or only Git may publish since then.
     with suppress(WrongState, versioning.PublishedFromGit):
         if reason is not None:
             lifecycle.stop(canary_id, actor=lifecycle.ENGINE, reason=reason)
@@ -71,7 +71,7 @@ def look(canary_id: UUID) -> bool:
                 canary_id, actor=lifecycle.ENGINE, reason="The promotion time was reached."
             )
             return True
-    # Only now: everything that ended before that time has been counted and decided on.
+    # Written only now, when everything that ended before this time was counted and decided on.
     running.filter(watched_at__lt=canary.now).update(watched_at=canary.now)
     return False
 

@@ -35,7 +35,7 @@ LONGEST_DELAY = 86_400.0
 FINAL = "final"
 
 
-class CeleryTaskInputs(ModuleInputs):  # type: ignore[no-redef] # of the plugin for __init__
+class CeleryTaskInputs(ModuleInputs):  # type: ignore[no-redef] # from pydantic's mypy plugin
     """The task and its arguments."""
 
     task: str = Field(description="The task's name in the Celery app.", examples=["shop.charge"])
@@ -101,7 +101,7 @@ class CeleryTask(Module[CeleryTaskInputs]):
         _check_expiry(inputs, ctx)
         asked = _asked(ctx)
         if asked is not None:
-            ctx.heartbeat(asked)  # if the worker dies now, they reach the next attempt
+            ctx.heartbeat(asked)  # keep the request for the next attempt, in case the worker dies
         request = _request(inputs, ctx, asked or {})
         try:
             ended = tracing.run(celery_app(), inputs.task, request, inputs.soft_time_limit)
@@ -187,7 +187,7 @@ def _result(
         raise StepError(str(ended.value), fingerprint=ended.value.method)
     if isinstance(ended.value, Ignore):
         return Result({"result": None})
-    # A further attempt only comes from a dead letter: it begins with the step's own arguments.
+    # Only a requeued dead letter makes another attempt, which uses the step's own arguments.
     ctx.heartbeat({FINAL: True})
     call_later(inputs.errbacks, task_id, ctx)
     error = ended.value

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from executions.public.configuration import SettingsModel, Words, setting
 
-ORIGIN = "celery canvas"  # of workflows that `durable(...)` publishes
+ORIGIN = "celery canvas"  # the origin of workflows that `durable(...)` publishes
 
 
 class CanvasSettings(SettingsModel):

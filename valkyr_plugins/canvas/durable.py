@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 Started = TypeVar("Started")
 
 MOST_REMEMBERED = 2_000
-# Versions that this process knows, by slug, which is derived from their content. A version
-# published in a transaction is remembered only after the commit.
+# The versions that this process knows, by their slugs, which are derived from their content. A
+# version that is published in a transaction is added only after the commit.
 _published: "OrderedDict[str, CodeVersion]" = OrderedDict()
 
 
@@ -101,7 +101,7 @@ def _with_version(translated: Translated, call: "Callable[[CodeVersion], Started
     if known is not None:
         try:
             return call(known)
-        except NotFound:  # deleted since, or in another database, as in tests
+        except NotFound:  # deleted meanwhile, or published in another database, as in tests
             _published.pop(translated.slug, None)
     return call(_publish(translated))
 
@@ -111,8 +111,8 @@ def _publish(translated: Translated) -> "CodeVersion":
     from executions.public.publishing import publish_from_code
     from executions.public.starting import deadlock_told
 
-    # In the caller's transaction: a separate one would not see a workspace that the caller, or a
-    # TestCase, has not committed, and would wait for it indefinitely.
+    # Publish in the caller's transaction. A separate transaction would not see a workspace that the
+    # caller, or a TestCase, has not committed, and would wait for it indefinitely.
     with deadlock_told(f"the canvas {translated.definition['name']}, which it starts first"):
         version = publish_from_code(translated.slug, translated.definition, origin=ORIGIN)
     transaction.on_commit(partial(_remember, translated.slug, version))

@@ -18,7 +18,7 @@ from valkyr_plugins.canvas.results import DurableResult
 from valkyr_plugins.canvas.steps import packed_arguments
 from valkyr_plugins.canvas.translation import translate
 
-# Options that Celery itself sets: the call is a part of a plain canvas, or a retry of one.
+# Options that Celery itself sets if the call is part of a plain canvas or a retry of one.
 OF_A_CANVAS = frozenset({"chain", "chord", "group_id", "retries"})
 
 
@@ -27,7 +27,7 @@ class DurableTask(Task):  # type: ignore[type-arg] # Celery's class has no param
 
     abstract = True
 
-    def apply_async(  # type: ignore[override] # options in one, and a result that is no AsyncResult
+    def apply_async(  # type: ignore[override] # other parameters, and no AsyncResult
         self,
         args: Sequence[Any] | None = None,
         kwargs: Mapping[str, Any] | None = None,

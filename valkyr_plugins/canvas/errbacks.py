@@ -15,7 +15,7 @@ from executions.public.messaging import celery_app
 from runners.public.modules import ModuleInputs, StepContext
 
 
-class Errback(ModuleInputs):  # type: ignore[no-redef] # of the plugin for __init__
+class Errback(ModuleInputs):  # type: ignore[no-redef] # from pydantic's mypy plugin
     """A task to call after another task failed permanently."""
 
     task: str = Field(description="The task's name in the Celery app.", examples=["shop.tell"])

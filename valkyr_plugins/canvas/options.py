@@ -11,7 +11,8 @@ from executions.public.messaging import broker_priority, celery_app
 
 LONGEST_STEP = 600.0
 LONGEST_WAIT = timedelta(days=365)
-# They concern Celery's own message, which a durable step does not have; or the result's id.
+# Options without a meaning here: they concern Celery's own message, which a durable step does not
+# have, or the ID of the result.
 WITHOUT_MEANING = frozenset(
     {
         "add_to_parent", "chord_size", "compression", "connection", "delivery_mode", "group_id",
@@ -25,7 +26,7 @@ READ = frozenset(
         "priority", "queue", "routing_key", "soft_time_limit", "time_limit",
     }
 )  # fmt: skip
-# A task's own attributes, which apply if the signature does not set them.
+# Attributes of a task, which apply if the signature does not set the option.
 OF_TASKS = (
     "queue", "routing_key", "exchange", "priority", "expires", "time_limit", "soft_time_limit",
     "ignore_result",

@@ -17,7 +17,7 @@ from django.db.models import F
 from executions.public.messaging import celery_app
 from valkyr_plugins.canvas.values import unpacked
 
-# An execution's states as a task's. A paused one continues later.
+# The task state for each state of an execution. A paused execution counts as started.
 STATES: Mapping[str, str] = {
     "PENDING": states.PENDING,
     "RUNNING": states.STARTED,

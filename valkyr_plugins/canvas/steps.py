@@ -9,10 +9,11 @@ from celery.canvas import maybe_signature
 from valkyr_plugins.canvas.options import SignatureOptions, UntranslatableError
 from valkyr_plugins.canvas.values import NoJsonError, packed
 
-# The task decides about retries: as many attempts as the format allows, with its own delays.
+# The task itself decides about retries and their delays, so the number of attempts is the format's
+# maximum.
 RETRY = {"maxAttempts": 100, "baseSeconds": 0, "jitter": 0, "timeouts": False}
 LONGEST_NAME = 120
-LONGEST_ID = 80  # of 100, with room for a number
+LONGEST_ID = 80  # below the format's maximum of 100, so that a number can be added
 OF_MANY = frozenset(
     {
         "celery.chain", "celery.group", "celery.chord", "celery.map", "celery.starmap",
@@ -28,7 +29,7 @@ class StepIds:
     """
 
     def __init__(self) -> None:
-        self._taken: dict[str, int] = {}  # with the last number that was used
+        self._taken: dict[str, int] = {}  # used names, with their highest number
 
     def new(self, task: str) -> str:
         """Return an ID for the next step of a task.

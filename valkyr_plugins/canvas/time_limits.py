@@ -22,7 +22,7 @@ def soft_time_limit(seconds: float | None) -> Iterator[None]:
     running = True
 
     def raise_here(*_: Any) -> None:
-        if running:  # the signal may arrive just after the task returned
+        if running:  # the signal may arrive just after the task has returned
             raise SoftTimeLimitExceeded(seconds)
 
     before = signal.signal(signal.SIGUSR1, raise_here)

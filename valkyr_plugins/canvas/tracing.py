@@ -18,7 +18,7 @@ from celery.exceptions import Ignore
 
 from valkyr_plugins.canvas.time_limits import soft_time_limit
 
-DURABLE = "valkyr"  # the request field by which a task knows that it runs as a step
+DURABLE = "valkyr"  # the field of the request that tells a task that it runs as a step
 CHANGES_CANVAS = ("replace", "add_to_chord")
 
 

@@ -35,7 +35,7 @@ from valkyr_plugins.canvas.steps import (
 CHAIN, GROUP, MAP = "celery.chain", "celery.group", "celery.map"
 LINKS = frozenset({"link", "link_error"})
 DELAYS = frozenset({"countdown", "eta"})
-RESULTS = "({} | map(attribute='result') | list)"  # of a `flow.map`
+RESULTS = "({} | map(attribute='result') | list)"  # the list of results of a `flow.map`
 NOTHING: Mapping[str, Any] = {}
 
 
@@ -230,7 +230,7 @@ def translate(signature: Any) -> Translated:
     if not drawing.tasks:
         raise UntranslatableError("The canvas has no task. Add at least one signature.")
     if _kind(signature) not in OF_MANY and len(drawing.tasks) == 1:
-        # As in Celery, the task's id is that of its result.
+        # As in Celery, the task's ID is the ID of its result.
         _module(drawing.tasks[0])["with"]["id"] = "{{ execution.id }}"
     body = {
         "schema": "valkyr/1",

@@ -45,7 +45,7 @@ MARKS = {
     CircuitState.OPEN: (lazy("open"), "block", "red"),
     CircuitState.HALF_OPEN: (lazy("half open"), "pending", "amber"),
 }
-SHOWN = 8  # on the home page
+SHOWN = 8  # maximum circuits on the home page
 
 
 def _reset(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> int:

@@ -89,7 +89,7 @@ class ResetCircuit(Body):
 
 TAG = "CircuitBreaker"
 FILTERS = {"state": "state", "target": "target"}
-# Ids are made in the order in which targets were first called.
+# IDs increase in the order in which the targets were first called.
 BY_ID = ("id",)
 
 

@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 MOST_UNCLEAN = 5_000
 MOST_RULES = 1_000
-OPEN = "CIRCUIT_OPEN"  # the condition of an open circuit
+OPEN = "CIRCUIT_OPEN"  # the condition that alerts report for an open circuit
 _NAMES = tuple(field.name for field in fields(Circuit))
 _ENGINE = Actor.system("circuit breaker")
 Move = Callable[[Circuit, datetime], Circuit]

@@ -54,7 +54,7 @@ class CircuitConfig:
 
     enabled: bool
     base: TargetLimits
-    wait: float  # how long a step may be held back before it is given up
+    wait: float  # maximum time that an open circuit holds a step
 
 
 @lru_cache(maxsize=1)

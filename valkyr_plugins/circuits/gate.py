@@ -35,10 +35,10 @@ from valkyr_plugins.circuits.entering import WantedCall, enter_all, enter_one
 from valkyr_plugins.circuits.memory import Key, Memory
 from valkyr_plugins.circuits.models import CircuitBreaker
 
-# Wake steps that wait for a target: as many as may call it now, the oldest first.
+# Wake the steps that wait for a target: as many as may call the target now, the oldest first.
 
 
-WOKEN_AT_ONCE = 200  # woken at once, so that a recovering target is not overloaded
+WOKEN_AT_ONCE = 200  # maximum steps woken at once, so that a recovering target is not overloaded
 MOST_COUNTED = 10_000
 WOKEN = {"by": "circuit"}
 
@@ -87,7 +87,7 @@ def held_for(keys: Sequence[Key]) -> dict[Key, int]:
 
 
 COUNTED = frozenset({ErrorType.TRANSIENT, ErrorType.TIMEOUT})
-# A call may end slightly after its timeout; one that is given up too early is counted twice.
+# A call may end slightly after its timeout. A call that is given up too early would count twice.
 SPARE_SECONDS = 5.0
 
 
@@ -299,7 +299,7 @@ def given_up(target: str, circuit: Circuit, held: float) -> StepError:
     )
 
 
-# Duties of the sweeper: held steps continue, and obsolete circuits are deleted.
+# Duties of the sweeper: wake held steps, and delete obsolete circuits.
 
 
 KEPT = timedelta(days=30)
@@ -343,10 +343,10 @@ def _serve(key: Key, enabled: bool) -> int:
     return wake_some(key, memory().limits(key.target))
 
 
-# A user closes a circuit by hand: its failures are cleared and held steps continue.
+# Close a circuit manually: clear its failures and wake held steps.
 #
-# The target's state is unknown then, so it is guarded: as many steps are let through as it may
-# fail, and the rest once it has answered.
+# The state of the target is then unknown. So only as many steps may call it as it may have
+# failures, until it has answered; then all steps may.
 
 
 def reset(pk: UUID, *, actor: Actor, reason: str = "") -> int:

@@ -17,10 +17,10 @@ from uuid import UUID
 from runners.public.targets import DEFAULTS, TargetLimits, TargetRule, limits_for
 from valkyr_plugins.circuits.breaker import Caller, Circuit, Entry, enter, free, guarded
 
-# How many calls of each target were answered recently in this process, kept in memory only.
+# Count the recent successful calls of each target in this process, in memory only.
 #
-# A failure includes them when it is counted, so that a target is judged by the share of its calls
-# that fail, and a working one costs no query.
+# When a failure is counted, it includes this number. So the circuit depends on the share of failed
+# calls, and a working target causes no query.
 
 
 K = TypeVar("K", bound=Hashable)

@@ -68,7 +68,7 @@ class CircuitBreaker(models.Model):
             ),
         ]
         indexes = [
-            # Those that a worker must know before it calls: few, however many targets there are.
+            # The few circuits that a worker must know before a call, among possibly many targets.
             models.Index(
                 fields=["state", "next_retry_at"],
                 condition=~Q(state="CLOSED") | Q(failures__gt=0),
@@ -121,7 +121,7 @@ class CircuitRule(models.Model):
         ordering = ["pattern"]
         constraints = [
             models.CheckConstraint(
-                # A missing value is NULL, so it violates none of these.
+                # A missing value is NULL, which violates none of these conditions.
                 condition=Q(
                     failure_threshold__gt=0,
                     window_seconds__gt=0,

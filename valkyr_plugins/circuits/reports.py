@@ -84,7 +84,7 @@ def _why(target: str, circuit: Circuit, now: datetime) -> str:
     return f"{rests}; one step probes it at {at(circuit.next_retry_at)}. {RESET} earlier."
 
 
-# The circuits that are not closed, for metrics and alerts.
+# Circuits that are not closed, for metrics and alerts.
 
 
 def rows() -> QuerySet[CircuitBreaker]:

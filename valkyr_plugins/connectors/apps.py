@@ -23,7 +23,7 @@ class ConnectorsConfig(PluginConfig):
 
         from valkyr_plugins.connectors import checks  # noqa: F401 - registers on import
 
-        # After logging is set up, and before processes of the pool are forked.
+        # This signal comes after logging is set up and before the pool's processes are forked.
         celeryd_after_setup.connect(_announce, weak=False, dispatch_uid=f"{self.name}.sandbox")
 
 

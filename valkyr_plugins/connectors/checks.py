@@ -24,7 +24,7 @@ def code_sandbox(**_: Any) -> list[CheckMessage]:
     try:
         found = settings()
     except ImproperlyConfigured:
-        return []  # the check of all settings says why
+        return []  # the check of all settings reports the error
     if not (found.python_code or found.javascript_code):
         return []
     if found.code_sandbox == "builtin":

@@ -53,7 +53,7 @@ _SQL = ("sqlalchemy", "sql")
 _STRIPE = ("stripe", "stripe")
 _LLM = ("openai", "llm")
 _MCP = ("mcp", "mcp")
-# The package that a type imports, and the extra of `valkyr` that installs it.
+# For each type: the package that it imports, and the extra of `valkyr` that installs the package.
 NEEDS = {
     "data.xml_parse": ("xmltodict", "data"),
     "data.html_extract": ("selectolax", "data"),

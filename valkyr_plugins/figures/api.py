@@ -163,7 +163,7 @@ class FiguresShape(CamelCaseSerializer):
         return super().to_representation(instance | flat)
 
 
-# Figures of executions over time and of current waits, for external graphs.
+# Figures of executions over time and of current waits, for external dashboards.
 
 
 MOST_RUNNERS = 1_000

@@ -15,7 +15,7 @@ from valkyr_plugins.figures.tally import COUNTERS, Histogram, Tally, bucket_of
 EXECUTIONS = 200
 RUNS = 20_000
 FAILED = frozenset({RunState.FAILED, RunState.DLQ})
-# Their time is that of what runs inside them, or in a child.
+# Waits of containers and parents: their time is the time of the body or of the child.
 HOLDERS = frozenset({WaitKind.BODY, WaitKind.CHILD})
 
 
@@ -96,7 +96,7 @@ def _by_step(rows: Iterable[tuple[Any, ...]]) -> dict[str, StepFigures]:
     return found
 
 
-# The versions of one workflow side by side, from its newest finished executions.
+# Compare the versions of one workflow, based on its newest finished executions.
 
 
 VERSION_EXECUTIONS = 1_000

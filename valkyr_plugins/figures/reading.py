@@ -16,15 +16,16 @@ from valkyr_plugins.figures.models import CountedHour, ExecutionHour
 from valkyr_plugins.figures.ranges import HOUR, Range, SelectedPeriod, Window
 from valkyr_plugins.figures.tally import BUCKET_SQL, COUNTERS, NUMBERS, Histogram, Tally
 
-# Executions counted from their rows: by slot and workflow, in four bounded statements.
+# Count executions from their rows, by slot and workflow, with four bounded statements.
 
 
 FOLDER = Path(__file__).with_name("sql")
-# Failed attempts are searched among those queued at most this long before the first slot.
+# Failed attempts are counted if they were queued at most this long before the first slot.
 LOOK_BACK = timedelta(hours=6)
 SAMPLE = 300
 EACH = 20
-# Test runs are in no figure. Not a join: this is hashed once, whatever the number of executions.
+# Test runs are in no figure. This is a subquery, not a join, because PostgreSQL hashes it once,
+# regardless of the number of executions.
 REAL_SQL = (
     "e.version_id NOT IN (SELECT v.id FROM executions_workflowversion AS v WHERE v.kind = 'test')"
 )
@@ -107,10 +108,10 @@ def _text(name: str) -> str:
     )
 
 
-# Of five minutes that are not counted ahead, at most this many executions are counted.
+# Maximum number of executions that are counted in 5 min, if the hour is not counted ahead.
 MOST = 5_000
 PIECE = timedelta(minutes=5)
-# How many of the newest hours are read from rows if they are not counted yet.
+# Number of the newest hours that are read from rows if they are not counted yet.
 LIVE_HOURS = 3
 
 

@@ -23,11 +23,11 @@ from valkyr_plugins.figures.ranges import HOUR, floor
 from valkyr_plugins.figures.reading import LIVE_HOURS, Key, Stretch, count
 from valkyr_plugins.figures.tally import NUMBERS, Tally
 
-# The longest range, and the period before it that it is compared with.
+# The longest range, plus the period before it for the comparison.
 KEPT = timedelta(days=29)
 SETTLED = HOUR
 TURN_SECONDS = 5.0
-PIECES = 12  # the dispatch sample is spread over an hour
+PIECES = 12  # slots per hour, over which the sample of waits for workers is spread
 ALL = 1_000_000_000
 BATCH = 500
 

@@ -8,17 +8,18 @@ from typing import Self
 # Durations as counts in fixed buckets, which can be summed. Pure.
 #
 # A bucket is a twentieth of a power of ten wide, from 1 ms to 10⁹ ms (11.6 days): its end is
-# 10^(1/20) ≈ 1.122 times its beginning. A percentile read from them lies in the bucket of the true
-# one, so it is at most 12.2 % too high and 10.9 % too low (below 1 ms: at most 1 ms off).
+# 10^(1/20) ≈ 1.122 times its beginning. A percentile computed from the buckets is in the same
+# bucket as the true percentile, so it is at most 12.2 % too high or 10.9 % too low (below 1 ms: at
+# most 1 ms off).
 
 
 PER_DECADE = 20
 DECADES = 9
-# 0 is below 1 ms; the last is everything from 10⁹ ms on.
+# Bucket 0 is below 1 ms. The last bucket is everything from 10⁹ ms on.
 LAST = PER_DECADE * DECADES + 1
-# The same in SQL, for `ms` in milliseconds.
+# The bucket in SQL, for `ms` in milliseconds.
 BUCKET_SQL = (
-    # NULL stays NULL: least() would ignore it.
+    # NULL must remain NULL, but least() would ignore it.
     "CASE WHEN ms IS NULL THEN NULL WHEN ms < 1 THEN 0 "
     f"ELSE least({LAST}, 1 + floor({PER_DECADE} * log(ms)))::int END"
 )
@@ -97,7 +98,7 @@ def _within(bucket: int, part: float) -> float:
     return float(begins * (ends / begins) ** part)
 
 
-# The final states and their counters.
+# For each final state: its counter.
 COUNTERS = {
     "SUCCESS": "succeeded",
     "FAILED": "failed",

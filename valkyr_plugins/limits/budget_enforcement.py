@@ -24,7 +24,7 @@ from valkyr_plugins.limits.budgets import amount, end_of, percent, plain, uses_o
 from valkyr_plugins.limits.known_limits import known
 from valkyr_plugins.limits.models import Budget, BudgetUse
 
-# After how many seconds to ask again if a budget never resets: it may be raised.
+# Seconds until the next check of a budget that never resets, because a user may raise it.
 NEVER_ENDS = 86_400.0
 
 
@@ -158,12 +158,12 @@ def _refusal(spent: Spent) -> BudgetSpent:
     return BudgetSpent(spent.sentence, details=spent.facts)
 
 
-# The kill switch: a spent budget that has one ends its spender's live executions.
+# The kill switch: if a spent budget has one, end the live executions that the budget covers.
 
 
 ACTOR = Actor.system("budgets")
 BATCH = 200
-SECONDS = 0.7  # this sweep comes every second
+SECONDS = 0.7  # time limit of one sweep, which runs every second
 
 
 def unfinished(spent: Spent, most: int) -> Sequence[UUID]:
@@ -178,7 +178,7 @@ def unfinished(spent: Spent, most: int) -> Sequence[UUID]:
     if spent.user_id is not None:
         rows = rows.filter(principal_id=spent.user_id)
     found: list[UUID] = []
-    # Two questions, because each has an index of its own.
+    # Two queries, because each uses its own index.
     for states in (sorted(ACTIVE), [ExecutionState.PENDING.value]):
         some = rows.filter(in_states(*states)).order_by()
         found += some.values_list("pk", flat=True)[: most - len(found)]
@@ -210,12 +210,12 @@ def sweep() -> int:
     return count
 
 
-# Notify users when a budget nears its end, and when it is spent: once per period each.
+# Notify users when a budget is nearly spent and when it is spent, once per period each.
 
 
 log = logging.getLogger(__name__)
 SOFT, SPENT = "budget.soft", "budget.spent"
-IS_NEARLY_SPENT, IS_SPENT = "BUDGET_SOFT", "BUDGET_SPENT"  # as rules of alerts name them
+IS_NEARLY_SPENT, IS_SPENT = "BUDGET_SOFT", "BUDGET_SPENT"  # names of the kinds in alert rules
 
 
 def tell(budget_id: UUID, starts_at: datetime, spent: Decimal) -> None:

@@ -14,7 +14,7 @@ from executions.public.definitions import DefinitionProblem
 from valkyr_plugins.limits.limit_kind import LimitExists, LimitKind, LimitRefused
 from valkyr_plugins.limits.models import Budget, BudgetPeriod, BudgetUse
 
-# Amounts of money, or of tokens, in sentences. Pure.
+# Write amounts of money or of tokens for sentences. Pure.
 
 
 def plain(value: Decimal) -> str:
@@ -33,7 +33,7 @@ def percent(spent: Decimal, of: Decimal) -> float:
     return floor(1_000 * spent / of) / 10
 
 
-# Budgets: their valid values.
+# Check the values of budgets.
 
 
 FIELDS = ("amount", "soft_percent", "kill_switch")
@@ -115,7 +115,7 @@ class BudgetKind(LimitKind[Budget]):
 BUDGETS = BudgetKind()
 
 
-# The spending of budgets in their present periods: days and months in UTC, or all time.
+# The spending of budgets in their current periods: a day or month in UTC, or all time.
 
 
 def start_of(period: str, now: datetime, created_at: datetime) -> datetime:
@@ -135,7 +135,7 @@ def end_of(period: str, starts_at: datetime) -> datetime | None:
         return None
     if period == BudgetPeriod.DAY:
         return starts_at + timedelta(days=1)
-    # The 1st plus 31 days lies in the next month, whatever the month.
+    # 31 days after the 1st is always in the next month.
     return (starts_at.replace(day=1) + timedelta(days=31)).replace(day=1)
 
 
@@ -169,7 +169,7 @@ def _use(budget: Budget, starts_at: datetime, spent: dict[tuple[UUID, datetime],
     return Use(value, percent(value, Decimal(budget.amount)), starts_at, ends_at)
 
 
-# How much of budgets is spent, for Prometheus.
+# The spent share of budgets, for Prometheus.
 
 
 def budget_ratios(now: datetime) -> Iterator[Family]:

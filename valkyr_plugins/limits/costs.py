@@ -24,13 +24,13 @@ from valkyr_plugins.limits.conf import LimitsSettings
 from valkyr_plugins.limits.known_limits import known
 from valkyr_plugins.limits.models import CostEntry
 
-# The cost of an attempt is written and counted in the transaction that records it.
+# Write and count the cost of an attempt in the transaction that records the attempt.
 #
-# A rejected result, because its lease was lost, leaves no entry: the transaction is undone. Tokens
-# are counted after a step spent them.
+# If a result is rejected because its lease was lost, the transaction is rolled back, so no entry
+# remains. Tokens are counted after a step has used them.
 
 
-# What fits into the columns; more of it changes nothing for a budget.
+# The maximum value of the columns. A higher value makes no difference to a budget.
 MOST_SPENT = Decimal(9999999999999999)
 
 
@@ -185,7 +185,7 @@ def _names(group_by: str, keys: Collection[Any], users: QuerySet[Any] | None) ->
     return {}
 
 
-# Entries of steps' costs are deleted by their age only, even after their executions.
+# Delete cost entries only by their age, even after their executions were deleted.
 
 
 def cost_days() -> float:

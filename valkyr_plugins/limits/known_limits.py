@@ -26,7 +26,7 @@ class Known:
     tokens: frozenset[UUID]
 
 
-# By the alias of their database.
+# By the alias of the database.
 _known: dict[str, Known] = {}
 _until: dict[str, float] = {}
 
@@ -36,7 +36,7 @@ def known() -> Known:
     ours, now = alias(), time.monotonic()
     found = _known.get(ours)
     if found is None or now >= _until[ours]:
-        # First, so that the process's other threads use the known limits while this one reads.
+        # Set this first, so that other threads use the known limits while this thread reads.
         _until[ours] = now + SECONDS
         found = _known[ours] = _read()
     return found

@@ -10,7 +10,7 @@ from executions.public.database import ClockTimestamp, cascade, uuid7
 from executions.public.language import lazy
 from executions.public.models import Workflow, WorkflowExecution, Workspace
 
-# What quotas count, and when budgets reset.
+# The resources that quotas count, and the periods of budgets.
 
 
 class Resource(TextChoices):

@@ -20,8 +20,9 @@ from valkyr_plugins.limits.step_quotas import (
     undo_all,
 )
 
-# The end of a step wakes the next in the queue. If that is lost, waiting steps check by themselves:
-# soon at first, then at intervals as long as they have waited, so that a long queue costs little.
+# The end of a step wakes the next step in the queue. If that message is lost, waiting steps check
+# for themselves: soon at first, then at intervals as long as their wait so far, so that a long
+# queue costs little.
 SHORTEST_LOOK = 1.0
 LONGEST_LOOK = 30.0
 MOST_TRIED = 10
@@ -135,7 +136,7 @@ def _asking(asked: Asked) -> Asking | None:
         module=asked.module.type,
         costs=costs,
         model=_model(asked),
-        # By then the run is over: timed out, or taken over and checked again.
+        # After this time, the run is over: it timed out, or it was taken over and checked again.
         seconds=timeout + limits.grace + limits.lease,
     )
 

@@ -16,7 +16,7 @@ from runners.public.models import Run
 from valkyr_plugins.limits.limit_kind import LimitExists, LimitKind, LimitRefused
 from valkyr_plugins.limits.models import Quota, QuotaHold, Resource
 
-# Quotas: their valid values, each resource with the limits that can be enforced.
+# Check the values of quotas: each resource supports certain limits.
 
 
 LIMITS = ("max_concurrent", "max_per_hour", "max_per_day")
@@ -129,7 +129,7 @@ class QuotaKind(LimitKind[Quota]):
 QUOTAS = QuotaKind()
 
 
-# The use of quotas in the present windows, for display.
+# The use of quotas in the current windows, for display.
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +169,7 @@ def _held(quota_ids: Collection[UUID]) -> dict[UUID, int]:
     return dict(counts.values_list("quota", "count"))
 
 
-# Why a quota holds a step back: pure, from what the gate recorded.
+# Explain why a quota holds a step, from the data that the gate recorded. Pure.
 
 
 RAISE = "Users who may configure the workspace can raise the quota"

@@ -12,13 +12,14 @@ from executions.public.quotas import LENGTHS, QuotaWindow, start_of
 from valkyr_plugins.limits import statements
 from valkyr_plugins.limits.models import Resource
 
-# Quotas on steps: how many of a module type run at once, per hour, per day; and tokens.
+# Quotas on steps: the number of a module type's concurrent steps, steps per hour and per day, and
+# tokens.
 #
-# A step takes a slot and is counted in one short transaction before it runs, or neither; no limit
-# on a module type is ever exceeded. Tokens are known only after a step, so their limit holds back
+# In one short transaction before it runs, a step takes its slot and is counted, or neither. So no
+# limit on a module type is ever exceeded. Tokens are known only after a step, so their limit holds
 # the step after the one that reached it. Steps that are leased together take what they need in the
-# transaction that leases them, in as many queries as one step: first the quotas with slots are
-# locked, by id, then the counters, in the order of `_Window`.
+# transaction that leases them, in as many queries as one step: it first locks the quotas with
+# slots, by ID, then the counters, in the order of `_Window`.
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ MARKS: dict[str, tuple[str, str]] = {
     "REJECTED": ("cancel", "red"),
     "EXPIRED": ("timer_off", "grey"),
 }
-# The pages of the objects of proposals.
+# For each type of a proposal's object: its admin page.
 PAGES = {
     "FailureGroup": "dlq_failuregroup",
     "DeadLetterEntry": "dlq_deadletterentry",
@@ -221,7 +221,7 @@ def _facts(obj: Proposal) -> list[tuple[str, Any]]:
     ]
 
 
-# The open proposals on the home page.
+# The home page's open proposals.
 
 
 MOST_ON_HOME = 10
@@ -263,7 +263,7 @@ add_section(
 )
 
 
-# Workflows as tools.
+# Expose workflows as tools.
 
 
 class ExposeForm(ReasonForm):

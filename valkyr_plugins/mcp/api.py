@@ -71,7 +71,7 @@ class ProposalSummary(CamelCase, serializers.ModelSerializer[Proposal]):
 class ProposalShape(ProposalSummary):
     """A proposal in full."""
 
-    # They may hold values of inputs.
+    # These fields may contain values of inputs.
     arguments = Payload()
     result = Json(allow_null=True, help_text="The result of the approval, such as `redriveId`.")
     url = serializers.SerializerMethodField(help_text="Its page in the admin.")

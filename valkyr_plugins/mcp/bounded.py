@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 MOST_CHARACTERS = 40_000
-# Characters of a text, and items of a list or an object, tried one after another.
+# Maximum characters of a text, and maximum items of a list or object, tried in this order.
 STEPS = ((6_000, 500), (2_000, 500), (600, 500), (300, 100), (150, 25))
 MOST_DEPTH = 40
 

@@ -9,10 +9,10 @@ from executions.public.database import transaction
 from executions.public.models import Workflow
 from valkyr_plugins.mcp.models import WorkflowTool
 
-# More would fill an agent's context. The oldest are shown.
+# Maximum number of tools, because more would fill an agent's context. The oldest are shown.
 MOST_SHOWN = 25
 PREFIX = "workflow_"
-# The longest name of a tool that clients accept.
+# Maximum characters of a tool's name that clients accept.
 MOST_NAME = 64
 ANY_OBJECT: dict[str, Any] = {"type": "object"}
 

@@ -20,7 +20,7 @@ from executions.public import addresses
 from executions.public.access import Actor, User
 
 JSON = "application/json"
-# Operations that only read, and take a body.
+# Operations that only read, although they have a body.
 READING = frozenset({"redrives-preview"})
 
 
@@ -100,7 +100,7 @@ class InProcessApi:
         query: dict[str, Any],
         headers: dict[str, str] | None,
     ) -> WSGIRequest:
-        # As in the command line's own calls, it sets what authentication would find.
+        # The function sets what authentication would set, as in calls from the command line.
         from rest_framework.test import force_authenticate
 
         content = b"" if body is None else json.dumps(body, default=str).encode()
@@ -119,7 +119,7 @@ class InProcessApi:
                 "REMOTE_ADDR": self.actor.address or "",
                 "wsgi.input": BytesIO(content),
                 "wsgi.url_scheme": "http",
-                # No header can set a name with a dot.
+                # No HTTP header can set a name with a dot.
                 "valkyr.door": self.actor.via,
                 **{f"HTTP_{k.upper().replace('-', '_')}": v for k, v in (headers or {}).items()},
             }

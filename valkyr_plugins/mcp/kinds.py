@@ -67,7 +67,8 @@ class ProposedChange:
 def _redrive_object(api: InProcessApi, given: Facts) -> ProposedObject:
     if given.get("groupId"):
         group = api.get("failure-group", id=given["groupId"]).data
-        # Not their number, which is counted with a delay; the preview has the exact one.
+        # Without the number of dead letters, which is counted with a delay. The preview has the
+        # exact one.
         title = f"Redrive the open dead letters of the group “{group['message']}”"
         return _found(group, title, "FailureGroup")
     if given.get("ids"):
@@ -142,7 +143,7 @@ def _preview_workflow(api: InProcessApi, given: Facts, basis: Basis) -> Any:
 def _apply_workflow(api: InProcessApi, given: Facts, basis: Basis, reason: str) -> Any:
     body = {"definition": given["definition"]}
     if given.get("workflowId"):
-        # Refused if someone changed the draft after the agent read it.
+        # The API rejects this if a user changed the draft after the agent read it.
         headers = {"If-Match": basis.seen} if basis.seen else {}
         named = {"id": given["workflowId"]}
         found = api.call("PATCH", "workflow", body, headers=headers, **named).data

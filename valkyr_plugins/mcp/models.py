@@ -23,7 +23,7 @@ class ProposalState(models.TextChoices):
 
 _S = ProposalState
 
-# From each state, the states it may go to.
+# For each state: the states that may follow it.
 MOVES: dict[str, frozenset[str]] = {
     _S.PENDING: frozenset({_S.APPROVED, _S.REJECTED, _S.EXPIRED}),
     _S.APPROVED: frozenset(),
@@ -90,7 +90,7 @@ class Proposal(models.Model):
         indexes = [
             models.Index(fields=["workspace", "-created_at", "-id"], name="proposal_list"),
             models.Index(fields=["-created_at", "-id"], name="proposal_newest"),
-            # The open ones, which are few.
+            # For open proposals, which are few.
             models.Index(
                 fields=["expires_at"], condition=Q(state=_S.PENDING), name="proposal_open"
             ),

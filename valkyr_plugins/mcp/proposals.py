@@ -59,7 +59,7 @@ def propose(api: InProcessApi, kind: str, arguments: Mapping[str, Any], rational
     require(api.user, found.workspace_id, Action.VIEW)
     hours = read(McpSettings).mcp_proposal_hours
     with transaction.atomic():
-        # So that concurrent calls count each other's proposals.
+        # Wait for concurrent calls, so that each call counts the proposals of the others.
         hold(AdvisoryLock.MCP_PROPOSING, f"proposals of {found.workspace_id}")
         equal = Proposal.objects.filter(
             workspace_id=found.workspace_id,
@@ -217,7 +217,8 @@ def _note(
     before: str = "",
     after: str = State.PENDING,
 ) -> None:
-    # Not the arguments: they may hold payloads, which the proposal shows to permitted users.
+    # Without the arguments, which may contain payloads. Users with the permission see them in the
+    # proposal.
     record(
         actor,
         f"proposal.{verb}",

@@ -15,7 +15,7 @@ from django.http import HttpRequest, HttpResponse
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-# It limits bodies itself; Django has already read this one, up to its own limit.
+# No limit here, because Django has already read the body, up to its own limit.
 ANY_SIZE = 2**31
 
 
@@ -31,7 +31,7 @@ class _Exchange:
 
     async def receive(self) -> dict[str, Any]:
         if self.read:
-            # A response is not streamed, so nothing needs to know when the client disconnects.
+            # The response is not streamed, so nothing needs to know when the client disconnects.
             await asyncio.Event().wait()
         self.read = True
         return {"type": "http.request", "body": self.body, "more_body": False}
@@ -78,7 +78,7 @@ def _scope(request: HttpRequest) -> dict[str, Any]:
         "headers": [
             (name.lower().encode("latin-1"), value.encode("latin-1"))
             for name, value in request.headers.items()
-            # It needs no credentials: the request is authenticated.
+            # Credentials are omitted, because the request is already authenticated.
             if name.lower() not in {"authorization", "cookie", "content-length"}
         ],
         "client": None,

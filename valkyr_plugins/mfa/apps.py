@@ -9,7 +9,7 @@ from executions.public.plugins import PluginConfig
 from valkyr_plugins.mfa.conf import MfaSettings
 
 MIDDLEWARE = "valkyr_plugins.mfa.middleware.SecondFactorMiddleware"
-# What finds a session's user.
+# Middleware that finds a session's user and must precede the plugin's middleware.
 BEFORE = (
     "executions.accounts.browser_sessions.BrowserSessions",
     "django.contrib.auth.middleware.AuthenticationMiddleware",

@@ -8,15 +8,16 @@ from hashlib import sha256
 import pyotp
 
 STEP_SECONDS = 30
-# A clock may be one step behind or ahead.
+# Maximum difference between clocks, in time steps.
 DRIFT = 1
 DIGITS = 6
 RECOVERY_CODES = 10
-# An account with this many wrong codes in a row accepts no code for 1 min, then for twice as long
-# after each further one, up to 1 h. An attacker has about 40 attempts a day for a million codes.
+# After this many wrong codes in a row, an account accepts no code for 1 min. Each further wrong
+# code doubles this time, up to 1 h. So an attacker can try about 40 of a million codes a day.
 FREE_FAILURES = 10
 FIRST_WAIT_SECONDS, LONGEST_WAIT_SECONDS = 60, 3_600
-# 80 random bits in base 32, in four groups of four: no salt and no slow hash is needed.
+# 80 random bits in base 32, in four groups of four. So many random bits need no salt and no slow
+# hash.
 _GROUPS, _GROUP = 4, 4
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 

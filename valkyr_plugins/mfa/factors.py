@@ -28,7 +28,7 @@ from valkyr_plugins.mfa.models import Passkey, RecoveryCode, SecondFactor
 
 register(SealedColumn(SecondFactor))
 
-# Three of a million codes are right at any time.
+# At any time, three of a million codes are valid.
 CODES_A_MINUTE = 5
 
 

@@ -6,11 +6,11 @@ from django import forms
 
 from executions.public.language import lazy
 
-# A recovery code with spaces and dashes, and some reserve.
+# Maximum characters of a recovery code with spaces and dashes, with some reserve.
 LONGEST_CODE = 40
 
 
-# What a device answers: its signature and more, as JSON.
+# Maximum characters of a device's response: JSON with its signature and further data.
 LONGEST_ANSWER = 20_000
 GIVE_A_CODE = lazy("Enter a code.")
 

@@ -21,7 +21,8 @@ from valkyr_plugins.mfa import recent
 from valkyr_plugins.mfa.progress import NOT_RECENT, REFUSALS, SignInProgress, is_recent, progress_of
 
 OWN = "valkyr-mfa"
-# The views that begin and end sign-ins: the admin's by their names, others by how these begin.
+# The views that begin and end sign-ins: those of the admin by name, others by the beginning of
+# their names.
 OPEN, OPEN_BEGINNINGS = {"login", "logout"}, ("valkyr-sso-", OWN)
 
 

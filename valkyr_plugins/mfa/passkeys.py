@@ -18,9 +18,9 @@ from valkyr_plugins.mfa.factors import Enrolled, NoFactor, TooManyCodes
 from valkyr_plugins.mfa.models import Passkey
 from valkyr_plugins.mfa.webauthn import BadAnswer, Ceremony, KnownKey, is_installed
 
-MOST = 20  # of one account
+MOST = 20  # maximum passkeys of one account
 LONGEST_SECONDS = 600
-# The entry of Django's session.
+# The key in Django's session.
 STATE = "valkyr_passkey"
 
 

@@ -20,7 +20,7 @@ from executions.public.errors import ValkyrError
 from valkyr_plugins.mfa import factors
 from valkyr_plugins.mfa.conf import MfaSettings
 
-# The entries of Django's session.
+# The keys in Django's session.
 SIGNED_IN_AT = "valkyr_signed_in_at"
 FACTOR = "valkyr_factor"
 
@@ -34,7 +34,7 @@ class SignInProgress(enum.Enum):
     COMPLETE = "nothing is missing"
 
 
-# Messages and codes for programs whose sign-in has come no further.
+# Messages and codes for programs whose sign-in has stopped at this point.
 REFUSALS = {
     SignInProgress.CODE: (
         (

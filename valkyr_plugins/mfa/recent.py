@@ -7,7 +7,7 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
 from django.http import HttpRequest
 
-# Pages of a sensitive model that change nothing when they are read.
+# Pages of a sensitive model that only read if the request is a GET.
 _LISTS = ("changelist_view", "history_view")
 
 
@@ -32,7 +32,7 @@ def is_sensitive(request: HttpRequest, view: Any) -> bool:
 
 
 def _is_sensitive_model(page: Any) -> bool:
-    # A project's own pages of accounts have no mark.
+    # A project's own admin pages for accounts lack the attribute `sensitive`.
     return getattr(page, "sensitive", False) or page.model in (get_user_model(), Group)
 
 

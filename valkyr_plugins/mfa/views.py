@@ -37,7 +37,7 @@ from valkyr_plugins.mfa.progress import (
 from valkyr_plugins.mfa.webauthn import is_installed
 
 View = Callable[..., HttpResponse]
-# None of our addresses is nearly as long.
+# Maximum characters of an address. Valkyr's own addresses are much shorter.
 LONGEST_NEXT = 2_000
 PAGES = require_http_methods(["GET", "HEAD", "POST"])
 
@@ -230,7 +230,7 @@ def again(request: Any, user: Any) -> HttpResponse:
 @_page(require_POST, allowed={*SIGNED_IN, SignInProgress.CODE})
 def leave(request: Any, user: Any) -> HttpResponse:
     """Sign out, and open the sign-in page, which returns to the requested page."""
-    # Receivers of the signal see the user.
+    # Receivers of the sign-out signal must see the user.
     request.user = user
     wanted = _wanted(request)
     logout(request)

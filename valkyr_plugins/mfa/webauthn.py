@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from fido2.server import Fido2Server
     from fido2.webauthn import PublicKeyCredentialDescriptor
 
-# What a device may answer at most, in characters; a real answer has some thousand.
+# Maximum characters of a device's response. Real responses have a few thousand.
 LONGEST_ANSWER = 20_000
 
 

@@ -148,7 +148,7 @@ class ImportN8n(Endpoint):
         placeholder, which blocks publishing; credentials and secrets are never imported.
         """
         query = self.query(N8nQuery)
-        given: Any = request.data  # text, or {} of a request without a body
+        given: Any = request.data  # text, or {} if the request has no body
         workspace = workspace_for(self.user, query.get("workspaceId"), Action.AUTHOR)
         found = _converted(given if isinstance(given, str) else "")
         if query["dryRun"]:

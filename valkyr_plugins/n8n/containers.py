@@ -53,7 +53,7 @@ class Builder(Nodes):
 
     def region(self, level: Level, links: list[NodeLink]) -> set[str]:
         """Return the nodes that are reachable only from these links and process single items."""
-        # A merge also takes all items of its inputs at once.
+        # A merge also receives all items of its inputs at once.
         lists = {name for name in level.names if takes(self.graph.nodes[name]) != ITEM}
         kept_out = lists | level.taken | (set(self.graph.nodes) - level.names)
         starts = [link.target for link in links if takes(self.graph.nodes[link.target]) == ITEM]
@@ -84,10 +84,10 @@ class Builder(Nodes):
         ports: dict[NodeLink, NodePort] = {}
         for leaf, leaving in named or [("", found[0][1])] if found else ():
             part = f' | map(attribute="{leaf}")' if several else ""
-            # If a gate took another way, a turn's result is null.
+            # If a gate took another branch, the result of an iteration is null.
             plain = alone and all(on == SUCCESS for _, _, on in inner.edges)
             items = output if plain else f'{output}{part} | reject("none") | list'
-            # An unchanged item keeps its name.
+            # An unchanged item keeps the shape that it had before the body.
             left = inner.ports[leaving[0]].shape
             shape = came.again(items) if left.whole == "item" else many(items)
             if left.items is not None:

@@ -20,7 +20,7 @@ KIND = "stickyNote"
 MAX_TEXT = 10_000
 MAX_NOTES = 500
 SIZES = (10, 5_000)
-# n8n's colours by number, as the nearest of the studio's.
+# For each of n8n's colour numbers: the studio's nearest colour.
 COLOURS = {1: "yellow", 2: "yellow", 3: "pink", 4: "green", 5: "blue", 6: "pink", 7: "grey"}
 
 
@@ -54,7 +54,8 @@ HELPERS = {
     "ai_document": "and split documents for a vector store that was left",
 }
 MAX_SECONDS = 31_536_000
-PROGRAM = "javascript.code"  # kept in the definition, so many of them can make it too large
+# A definition contains the whole program, so many programs can make it too large.
+PROGRAM = "javascript.code"
 
 
 @dataclass(frozen=True, slots=True)

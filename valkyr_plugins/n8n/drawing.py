@@ -33,10 +33,10 @@ from valkyr_plugins.n8n.secrecy import secret_name, without_secrets
 from valkyr_plugins.n8n.shape import UNKNOWN, Keys, Shape, Sight
 from valkyr_plugins.n8n.texts import Texts
 
-# Publishing reports these; the modules still do the work.
+# Problems that publishing reports. They do not prevent the conversion.
 OFF = ("python_code_off", "javascript_code_off")
-AGENT_BODIES, MAX_BODIES, MAX_TOOLS = 2, 8, 2_000  # an agent is a loop with a map in it
-MAX_REJECTED = 4  # texts of one node
+AGENT_BODIES, MAX_BODIES, MAX_TOOLS = 2, 8, 2_000  # each agent is a loop that contains a map
+MAX_REJECTED = 4  # maximum rejected texts of one node
 _ITEM = re.compile(r"(?<![\w.])(item|index)\b")
 PACKAGES = ("n8n-nodes-base.", "@n8n/n8n-nodes-langchain.")
 MANY = 'Several nodes lead to "{}": it runs once, with the output of the first of them that ran.'
@@ -72,9 +72,10 @@ class Nodes(ABC):
     ids: Ids = field(default_factory=Ids)
     variables: dict[str, None] = field(default_factory=dict)
     answers: list[str] = field(default_factory=list)
-    agents: list[str] = field(default_factory=list)  # the tools being drawn, the innermost last
+    # The tools that are being drawn, the innermost last.
+    agents: list[str] = field(default_factory=list)
     tools_drawn: int = 0
-    depth: int = 0  # bodies around the node being drawn
+    depth: int = 0  # number of bodies around the node that is being drawn
 
     def draw(self, level: Level) -> None:
         """Create the tasks of all nodes of a level, whose first ports are already set."""

@@ -9,7 +9,7 @@ from typing import Any
 from executions.public.definitions import DefinitionError, DefinitionProblem
 
 MAIN = "main"
-STRETCH = 1.4  # the studio's tasks are as much wider than n8n's nodes; places are drawn apart
+STRETCH = 1.4  # horizontal scale, because the studio's tasks are wider than n8n's nodes
 STOP, GO_ON, ERROR_OUTPUT = "stop", "goOn", "errorOutput"
 
 
@@ -67,9 +67,9 @@ class Export:
     remarks: tuple[str, ...] = ()
 
 
-# Read n8n's JSON tolerantly: unexpected parts are left out and reported, never an error.
+# Read n8n's JSON tolerantly: unexpected parts are omitted and reported, but cause no error.
 #
-# It may be an export, a response of n8n's API, a copy from its canvas, or a list of these.
+# The JSON may be an export, a response of n8n's API, a copy from n8n's canvas, or a list of these.
 
 
 MAX_BYTES = 8 * 1024 * 1024
@@ -84,7 +84,7 @@ MAX_ATTEMPTS = 100
 MAX_POSITION = 1_000_000
 MAX_NUMBER = 1e300
 WRAPPERS = ("workflow", "data", "workflowData")
-# The last one is a private character by which `texts` marks places.
+# The last one is a private character with which `texts` marks places.
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff\ue000]")
 _GO_ON = {"continueRegularOutput": GO_ON, "continueErrorOutput": ERROR_OUTPUT}
 
@@ -276,7 +276,7 @@ def cleaned(value: Any, depth: int = MAX_DEPTH) -> Any:
     if isinstance(value, str):
         return _UNSTORABLE.sub("\ufffd", value)
     if isinstance(value, (int, float)):
-        # NaN is not smaller than anything.
+        # This comparison is false for NaN, so NaN becomes None.
         return value if abs(value) < MAX_NUMBER else None
     if isinstance(value, (dict, list)) and not depth:
         return "…"

@@ -8,8 +8,8 @@ from valkyr_plugins.n8n.export import NodeLink
 from valkyr_plugins.n8n.shape import UNKNOWN, Shape, one
 
 MAX_ALTERNATIVES = 4
-PADDING = (24, 78)  # the studio's, between a container's corner and its body's
-Branch = Mapping[str, frozenset[str]]  # the outcomes, by gates, on which something depends
+PADDING = (24, 78)  # distance in the studio between a container's corner and its body's corner
+Branch = Mapping[str, frozenset[str]]  # for each gate: the outcomes that are required
 
 
 @dataclass(frozen=True, slots=True)

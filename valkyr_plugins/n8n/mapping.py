@@ -11,7 +11,7 @@ from valkyr_plugins.n8n.report import ImportReport
 from valkyr_plugins.n8n.shape import UNKNOWN, Shape, Sight, one
 from valkyr_plugins.n8n.texts import Texts
 
-# Ids of tasks, credentials and variables, derived from users' names.
+# Derive the IDs of tasks, credentials and variables from users' names.
 
 
 MAX_ID = 60
@@ -101,11 +101,11 @@ class NodeWork:
     texts: Texts
     report: ImportReport
     helpers: list[tuple[str, Node]]
-    exclusive: bool = False  # its inputs come from branches of which one is taken
-    branch: Mapping[str, frozenset[str]] = field(default_factory=dict)  # as a port's
-    parts: dict[str, Helped] = field(default_factory=dict)  # of helpers, by their nodes
+    exclusive: bool = False  # whether only one of the branches that lead to the inputs is taken
+    branch: Mapping[str, frozenset[str]] = field(default_factory=dict)  # as in NodePort
+    parts: dict[str, Helped] = field(default_factory=dict)  # results of helpers, by their nodes
     drawing: "Drawing | None" = None
-    earlier: str = ""  # the task before its own
+    earlier: str = ""  # the ID of the task before the node's own task
 
     @property
     def output(self) -> str:

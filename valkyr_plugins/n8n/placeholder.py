@@ -49,7 +49,7 @@ def bare(value: Any) -> Any:
     return value
 
 
-# `n8n.placeholder`: a node of n8n without an equivalent here; it keeps the node.
+# `n8n.placeholder`: the module that keeps a node of n8n without an equivalent.
 
 
 CODE = "placeholder"

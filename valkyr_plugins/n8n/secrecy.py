@@ -10,7 +10,7 @@ _WORDS = frozenset({"password", "passwd", "pwd", "secret", "token", "apikey", "a
 _PAIRS = frozenset({("api", "key"), ("private", "key"), ("access", "key"), ("auth", "key"),
                     ("secret", "key"), ("account", "key"), ("subscription", "key")})  # fmt: skip
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-# Searched for in linear time: a JWT is looked for once in each run of its letters.
+# The search takes linear time, because a JWT is searched for only once in each run of its letters.
 _TOKEN = re.compile(
     r"""(?:sk|pk|rk)[-_](?:live|test|proj|ant|or)?[-_A-Za-z0-9]{16,}
     |xox[abeprs]-[A-Za-z0-9-]{10,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}
@@ -24,7 +24,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _PARAMETER = re.compile(r"([?&]([A-Za-z_.-]+)=)([^&\s{}#\"']{6,})")
-# Usual placeholders for a secret.
+# Common placeholders for secrets.
 _STAND_IN = re.compile(r"(?i)^\W*(your|<|\[|xxx|\*\*\*|\.\.\.|todo|changeme|placeholder)")
 SHORTEST = 8
 
@@ -65,7 +65,7 @@ def scrubbed(value: Any, name: str = "") -> Any:
             LEFT_OUT if secret_value(name, value) and secret_name(name) else without_secrets(value)
         )
     if isinstance(value, dict):
-        # A pair in a list of fields has its name beside its value.
+        # In a list of fields, each field is an object with a name and a value.
         own = value.get("name") if isinstance(value.get("name"), str) else ""
         return {
             key: scrubbed(item, str(own) if key == "value" and own else key)

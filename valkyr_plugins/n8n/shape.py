@@ -96,7 +96,7 @@ def operand(expression: str) -> str:
     return f"({expression})" if " " in expression else expression
 
 
-# The names that an expression can use: the item, earlier nodes, the workflow's variables.
+# The names that an expression can read: the item, earlier nodes, and the workflow's variables.
 
 
 @dataclass(slots=True)

@@ -12,15 +12,15 @@ from valkyr_plugins.n8n.shape import Sight, operand
 
 MAX_KEPT = 1_000
 MAX_PARTS = 500
-# A string without an end reaches to the end of the text: looking for its end from each quote in it
-# would take time that grows with the square of the length.
+# An unterminated string extends to the end of the text. Otherwise, the search for the end would
+# start at each quote and take quadratic time.
 _STRING = re.compile(
     r""""(?:\\.|[^"\\])*+"?|'(?:\\.|[^'\\])*+'?|`(?:\\.|[^`\\])*+`?|[{}]""", re.DOTALL
 )
 _OURS = re.compile(r"\{\{|\{%")
 _MARK = "\ue000"
 
-Part = tuple[bool, str]  # whether it is an expression, its text
+Part = tuple[bool, str]  # whether the part is an expression, and its text
 
 
 def is_expression(raw: Any) -> bool:

@@ -11,16 +11,16 @@ from valkyr_plugins.n8n.mapping import Left, below
 from valkyr_plugins.n8n.shape import Keys, Shape, one
 
 ANSWER_SECONDS = 30
-# Kinds whose names do not end in "Trigger".
+# Trigger kinds whose names do not end in "Trigger".
 TRIGGERS = frozenset({"webhook", "cron", "interval", "start", "emailReadImap"})
 NO_TRIGGERS = frozenset({"respondToWebhook"})
-# The app's events that n8n hands on inside of `body`, and those that it hands on as they are.
+# Triggers whose event n8n passes on inside `body`, and those whose event it passes on unchanged.
 IN_BODY = frozenset({"githubTrigger", "gitlabTrigger", "bitbucketTrigger", "giteaTrigger"})
 AS_SENT = frozenset(
     {"telegramTrigger", "stripeTrigger", "shopifyTrigger", "wooCommerceTrigger", "calTrigger",
      "calendlyTrigger", "jiraTrigger", "trelloTrigger", "linearTrigger", "slackTrigger"}
 )  # fmt: skip
-# Those that n8n asked by the clock.
+# Triggers that n8n polls periodically.
 POLLS = frozenset(
     {"gmailTrigger", "googleDriveTrigger", "googleSheetsTrigger", "googleCalendarTrigger",
      "rssFeedReadTrigger", "airtableTrigger", "notionTrigger", "emailReadImap",

@@ -12,7 +12,8 @@ __all__ = ["durable"]
 
 
 def __getattr__(name: str) -> Any:
-    # The journal imports models, which exist only after Django has loaded its apps.
+    # Imported on demand: the journal imports models, which are available only once Django has
+    # loaded its apps.
     if name == "durable":
         from valkyr_plugins.pydantic_agents.journal import durable
 

@@ -50,7 +50,7 @@ class _Backend(JournalCallableOperationBackend[None]):
         config: None,
     ) -> object:
         journal = current()
-        if journal is None:  # outside of a step: an ordinary agent
+        if journal is None:  # outside of a step, this is an ordinary agent
             return await body()
         spent = None
         if isinstance(operation_id, ModelRequestId):
@@ -96,7 +96,7 @@ class ValkyrDurability(BaseDurabilityCapability[AgentDepsT]):
             "mcp": "enter-in-durable-unit",
             "dynamic": "enter-never",
         },
-        # One after another, so that calls have the same numbers in each attempt.
+        # Tools run one after another, so that calls have the same numbers in each attempt.
         sequential_tools_in_durable_context=True,
     )
 

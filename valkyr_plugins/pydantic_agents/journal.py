@@ -30,9 +30,9 @@ class Journal:
 
     def __init__(self, ctx: StepContext) -> None:
         self.ctx = ctx
-        self.runs = 0  # of agents in this step
+        self.runs = 0  # number of agent runs in this step
         self._next = 0
-        self._last: int | None = None  # the number of the last call that an attempt recorded
+        self._last: int | None = None  # number of the last recorded call
 
     async def unit(
         self,
@@ -49,7 +49,7 @@ class Journal:
         number, self._next = self._next, self._next + 1
         if self._last is None:
             self._last = await in_a_thread(self._last_recorded)
-        # One at a time: the results of a whole step can be larger than a worker's memory.
+        # Read one result at a time: all results of a step can be larger than a worker's memory.
         found = None if number > self._last else await in_a_thread(partial(self._read, number))
         made = found is None
         if found is None:
@@ -63,7 +63,8 @@ class Journal:
                 "the agent again"
             )
         value = found.result["value"]
-        # A crash loses the costs of its own attempt; those of earlier attempts are recorded.
+        # Report the cost only in the attempt that made the call: the costs of earlier attempts are
+        # recorded already, except those that a crash lost.
         if spent is not None and found.attempt == self.ctx.attempt:
             spent(value)
         return value, made
@@ -83,7 +84,7 @@ class Journal:
         return -1 if last is None else last
 
     def _read(self, number: int) -> AgentUnit | None:
-        # A call that raised was not recorded.
+        # A call that raised an exception has no row.
         return self._units().select_related("execution").filter(number=number).first()
 
     def _require_leave(self, number: int) -> None:

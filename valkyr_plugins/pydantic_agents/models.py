@@ -25,7 +25,7 @@ class AgentUnit(models.Model):
         on_delete=models.CASCADE,
         related_name="+",
         db_index=False,
-        db_constraint=False,  # the migration makes one that cascades
+        db_constraint=False,  # the migration adds a constraint with ON DELETE CASCADE
     )
     key = models.CharField(max_length=64)
     number = models.PositiveIntegerField()

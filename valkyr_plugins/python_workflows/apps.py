@@ -20,7 +20,7 @@ class PythonWorkflowsConfig(PluginConfig):
         from valkyr_plugins.python_workflows.discovery import discover
 
         discover()
-        # This app has no models, so Django would not send the signal for it.
+        # Listen to the signals of all apps, because Django sends none for an app without models.
         post_migrate.connect(_publish, dispatch_uid=self.name)
 
 
@@ -29,7 +29,7 @@ def _publish(sender: Any, using: str, verbosity: int = 1, **_: Any) -> None:
     from executions.public.models import Workflow
     from valkyr_plugins.python_workflows.publishing import publish_all, tables_exist
 
-    if cell():  # workflows from code run in the first database
+    if cell():  # workflows in code are published only in the first database
         return
     if sender is not Workflow._meta.app_config or using != alias() or not tables_exist(Workflow):
         return

@@ -73,7 +73,7 @@ class _Types:
     """The classes of results, keyed by name; equal classes are written once."""
 
     classes: dict[str, str] = field(default_factory=dict)
-    _made: dict[str, str] = field(default_factory=dict)  # names by schema
+    _made: dict[str, str] = field(default_factory=dict)  # class names, by schema
 
     def result(self, schema: Schema | None) -> str:
         return "Any" if schema is None else self.type_of(schema, schema)
@@ -105,7 +105,7 @@ class _Types:
         key = json.dumps([schema, root.get("$defs")], sort_keys=True)
         if key not in self._made:
             self._made[key] = name = self._free(str(schema["title"]))
-            self.classes[name] = ""  # its place is before the classes that it names
+            self.classes[name] = ""  # reserves a place before the classes that this class names
             self.classes[name] = self._class(name, schema, root)
         return self._made[key]
 

@@ -62,7 +62,7 @@ def _problems_as_lines() -> Iterator[None]:
 
 
 def _definitions(workflows: Sequence[PythonWorkflow[Any, Any]]) -> list[CodeDefinition]:
-    register_steps()  # including those that were declared after Django's setup
+    register_steps()  # also registers steps that were declared after Django's setup
     _refuse_twice(workflows)
     return [_definition(workflow) for workflow in workflows]
 

@@ -38,14 +38,14 @@ GROUPS: Mapping[str, Sequence[str]] = {
     "In steps": ("StepContext", "StepError"),
     "Errors": ("TracingError",),
 }  # fmt: skip
-# Names of values, whose types are less informative than this.
+# Descriptions of values whose types say less.
 MEANINGS: Mapping[str, str] = {
     "filters": 'Template filters, by name: `filters.length(x)`, `filters.map(x, attribute="id")`.',
     "secrets": "The workspace's secrets: `secrets.pay_key` is inserted when the step runs.",
     "execution": "The running execution: `execution.id`, `execution.startedAt`.",
     "event": "The event's payload, for `where=` and the filters of triggers.",
 }
-# Methods that the tracer calls.
+# Methods that only the tracer calls.
 INTERNAL = frozenset({"parameters", "payload_of", "place"})
 OBJECTS: Mapping[str, tuple[str, type]] = {
     "A workflow": ("the result of `@workflow`", PythonWorkflow),

@@ -18,7 +18,7 @@ from valkyr_plugins.redrive.items import Ended
 from valkyr_plugins.redrive.models import ItemState, Redrive, RedriveScope, RedriveState
 from valkyr_plugins.redrive.sending import Batch, send_batch, send_one
 
-# The results of sent entries are read from the rows, a bounded window at a time.
+# Maximum number of sent entries whose results are read at once.
 WINDOW = 1_000
 State = ExecutionState
 
@@ -47,7 +47,8 @@ def settle(redrive_id: UUID) -> Settled:
         redrive.settled_to = found[-1][0] if len(found) == WINDOW else 0
         items.end(redrive, ended)
         if began == 0 and len(found) < WINDOW:
-            # All remaining ones were checked. An entry may have been deleted meanwhile.
+            # This window contained all running entries, so correct the counter: an entry may have
+            # been deleted meanwhile.
             redrive.running = len(found) - len(ended)
         _remember(redrive, ended)
         redrive.busy = redrive.state == RedriveState.RUNNING or redrive.running > 0
@@ -127,11 +128,11 @@ log = logging.getLogger(__name__)
 
 TURN_SECONDS = 0.4
 SETTLE_SECONDS = 0.1
-# A turn ends after this many times its duration, even if some redrives had no share.
+# A turn ends after this many times its duration, even if some redrives have had no share.
 MOST_SHARES = 3
-# Redrives under way that one turn checks.
+# Maximum number of redrives in progress that one turn checks.
 MOST = 100
-# The last redrive that had its turn in this process; the next turn begins after it.
+# The last redrive that this process handled; the next turn begins with the redrive after it.
 _last = UUID(int=0)
 
 

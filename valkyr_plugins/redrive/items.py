@@ -17,7 +17,8 @@ COUNTERS = (
     "settled_to", "busy",
 )  # fmt: skip
 MAX_REASON = 2_000
-# A redrive does not block others, nor wait for them: locked rows are handled later.
+# A redrive neither blocks other processes for long nor waits for them: it handles locked rows
+# later.
 PATIENCE = "SET LOCAL lock_timeout = '250ms'"
 
 

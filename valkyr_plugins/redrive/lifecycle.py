@@ -41,7 +41,7 @@ def start(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
     """
     with transaction.atomic():
         redrive = _locked(redrive_id, "start", State.RUNNING, State.DRAFT)
-        # So that no two redrives hold the same entry.
+        # Prevent two redrives from holding the same entry.
         hold(AdvisoryLock.REDRIVE_HOLDS, f"redrives of {redrive.workspace_id}")
         redrive.skipped = _hold(redrive)
         _move(redrive, State.RUNNING, started_at=ClockTimestamp(), busy=True)
@@ -184,7 +184,7 @@ def _hold(redrive: Redrive) -> int:
     return int(row[0])
 
 
-# Create a redrive: its entries are frozen, nothing runs yet.
+# Create a redrive: its entries are fixed, but nothing runs yet.
 
 
 NOTHING = "None of the chosen dead letters is open, so there is nothing to redrive."
@@ -225,8 +225,8 @@ def make(rows: QuerySet[DeadLetterEntry], wish: RedriveOptions, *, actor: Actor)
             object_type=Redrive.AUDITED_AS,
             object_id=redrive.pk,
             reason=wish.reason,
-            # The selection and the changes may hold payloads: they are in the redrive, for users
-            # with the permission.
+            # Without the selection and the changes, which may contain payloads. Users with the
+            # permission see them in the redrive.
             details={
                 "entries": redrive.total,
                 "scope": str(redrive.scope),
@@ -277,7 +277,7 @@ def _forget(redrive_id: UUID) -> int:
         draft = rows.filter(pk=redrive_id, state=RedriveState.DRAFT).first()
         if draft is None:
             return 0
-        # Together, not row by row as the cascade would.
+        # Delete all items at once, not row by row as Django's cascade would.
         items = RedriveItem.objects.filter(redrive=draft)
         delete_without_cascade(items)
         draft.delete()

@@ -13,9 +13,10 @@ from executions.public.database import ClockTimestamp, set_null, uuid7
 from executions.public.language import lazy
 from executions.public.models import Workspace
 
-# The states of redrives and of their items, and the moves of a redrive.
+# The states of redrives and of their items, and the allowed state changes of a redrive.
 #
-# `lifecycle.py` alone makes those moves, `items.py` those of items while a redrive runs.
+# Only `lifecycle.py` changes the state of a redrive, and only `items.py` changes the states of
+# items while a redrive runs.
 
 
 class RedriveState(models.TextChoices):
@@ -50,7 +51,7 @@ class ItemState(models.TextChoices):
 
 _S = RedriveState
 
-# From each state, the states it may go to.
+# For each state: the states that may follow it.
 MOVES: dict[str, frozenset[str]] = {
     _S.DRAFT: frozenset({_S.RUNNING, _S.ABORTED}),
     _S.RUNNING: frozenset({_S.PAUSED, _S.STOPPED, _S.DONE, _S.ABORTED}),
@@ -199,7 +200,7 @@ class RedriveItem(models.Model):
         indexes = [
             models.Index(fields=["redrive", "state", "id"], name="redrive_item_state"),
             models.Index(fields=["redrive", "id"], name="redrive_item_list"),
-            # For deletions of dead letters: the few that some item refers to.
+            # For deletions of dead letters: only few rows have this reference.
             models.Index(
                 fields=["again"], condition=Q(again__isnull=False), name="redrive_item_again"
             ),

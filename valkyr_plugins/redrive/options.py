@@ -32,7 +32,7 @@ from valkyr_plugins.redrive.models import Redrive, RedriveScope
 PINNED, LATEST = "pinned", "latest"
 MAX_RATE = 10_000
 MAX_WINDOW = 1_000
-MOST = 100_000  # entries of one redrive
+MOST = 100_000  # maximum entries of one redrive
 MAX_VERSION_DIGITS = 9
 NEEDS_FORKS = (
     "New executions are forks, which need the plugin timetravel. It is not installed here. "
@@ -139,7 +139,7 @@ def _how_fast(wish: RedriveOptions) -> Iterator[DefinitionProblem]:
         yield DefinitionProblem("stopWindow", "range", f"Expected 1 to {MAX_WINDOW:,}.")
 
 
-# The permissions to create, start or resume a redrive: the same as for its entries one by one.
+# The permissions to create, start or resume a redrive: the same as for its entries individually.
 
 
 BASES = {LATEST: Base.LATEST, PINNED: Base.PINNED}

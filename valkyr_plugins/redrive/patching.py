@@ -24,9 +24,9 @@ from executions.public.values import payloads
 from runners.public.repair import APPROVAL, UnknownModule, merged, module_of
 from valkyr_plugins.redrive.models import Redrive, RedriveScope
 
-# The expression that gives each entry its merge patch, in the language of the templates.
+# The expression that returns each entry's merge patch, in the syntax of templates.
 #
-# It is written with or without the outer braces: `{"to": inputs.to | lower}`.
+# The outer braces are optional: `{"to": inputs.to | lower}`.
 
 
 NAMES = ("inputs", "error", "attempts", "entry")
@@ -79,7 +79,7 @@ def _braced(text: str) -> str:
     return text if text.startswith("{{") and text.endswith("}}") else f"{{{{ {text} }}}}"
 
 
-# Columns for building and checking a patch, besides the payloads.
+# The columns that are needed to make and check a patch, besides the payloads.
 COLUMNS = (
     "id", "execution_id", "step_path", "module", "version_number", "failure_type",
     "failure_reason", "error_type", "exception", "http_status", "target", "attempts", "redrives",
@@ -121,7 +121,8 @@ def patcher(redrive: Redrive) -> Patcher | None:
         if redrive.scope == RedriveScope.STEP and entry.module == APPROVAL:
             return Patched({}, before, before, (OF_APPROVAL,))
         if _is_stored(before):
-            before = None  # it is not read here, so the patch is tried when it is sent
+            # Stored values are not read here, so the patch is checked when the entry is sent.
+            before = None
         try:
             patch = give(entry)
         except Unusable as error:

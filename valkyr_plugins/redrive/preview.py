@@ -20,7 +20,7 @@ from valkyr_plugins.redrive.models import ItemState, Redrive, RedriveItem, Redri
 from valkyr_plugins.redrive.options import LATEST, PINNED, among
 from valkyr_plugins.redrive.side_effects import Outside
 
-# The version with which entries would run, and how its definition differs from the failed one.
+# The version that entries would run, and the differences between its definition and the failed one.
 
 
 MOST_CHANGES = 30
@@ -86,13 +86,14 @@ def _of_task(before: Mapping[str, Any], after: Mapping[str, Any], path: str) -> 
 
 SAMPLES = 10
 TRIED = 1_000
-# The CPU time for trying entries in a request; each template has the budget of a web process.
+# CPU time, in seconds, for trying entries in a request. Each template has the budget of a web
+# process.
 TRIED_SECONDS = 0.5
 LISTED = 100
 MEASURED = 100
 MOST_KINDS = 500
 MOST_CHANGED = 20
-# Entries a second, until a redrive of the workspace has been measured.
+# Assumed rate in entries per second, until a redrive of the workspace was measured.
 FULL_PACE = 300.0
 
 
@@ -163,7 +164,7 @@ class Preview:
     checked: int
     seconds: float
     definition_changes: list[VersionChange]
-    truncated: bool = False  # there were more entries than one redrive takes
+    truncated: bool = False  # whether more entries were selected than one redrive accepts
 
 
 def preview(redrive_id: UUID) -> Preview:

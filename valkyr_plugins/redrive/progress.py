@@ -49,15 +49,15 @@ def _rate(redrive: Redrive, now: datetime | None) -> float:
     """Return how many entries were sent per second since `pace_since`; 0 if none was sent."""
     if redrive.pace_since is None or not redrive.pace_sent:
         return 0.0
-    # The rate does not show more digits than a tenth of a second can give.
+    # At least 0.1 s, because a rate over a shorter time would be meaningless.
     elapsed = (now or database_now()) - redrive.pace_since
     return redrive.pace_sent / max(0.1, elapsed.total_seconds())
 
 
-# How many entries a redrive may send at this moment: its row read by the rules.
+# Compute how many entries a redrive may send now, from its row.
 
 
-UNBOUNDED = 1_000_000  # more than a redrive ever has
+UNBOUNDED = 1_000_000  # higher than the number of a redrive's entries
 
 
 def standing(redrive: Redrive) -> Standing:

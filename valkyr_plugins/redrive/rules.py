@@ -4,10 +4,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from math import floor
 
-GOOD, BAD = "S", "F"  # what became of one that ended, as `recent` keeps it
-# Fewer ended entries than this do not give a failure rate.
+GOOD, BAD = "S", "F"  # marks of ended entries in `recent`: succeeded, failed again
+# Minimum number of ended entries for a failure rate.
 SAMPLE = 10
-# How many seconds of missed sending are caught up after a pause.
+# Maximum seconds of missed sending that are caught up after a pause.
 CATCH_UP = 5.0
 
 
@@ -39,7 +39,7 @@ def due(pace: Pace, rate: float, now: datetime) -> tuple[int, Pace]:
 class Standing:
     """A redrive's progress and its own limits."""
 
-    sent: int  # ever
+    sent: int  # total number of sent entries
     running: int
     canary: int
     max_in_flight: int | None

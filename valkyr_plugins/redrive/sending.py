@@ -39,11 +39,12 @@ from valkyr_plugins.redrive.options import LATEST, NEEDS_FORKS, PINNED, InvalidR
 from valkyr_plugins.redrive.progress import allowed
 
 BATCH = 100
-# Live work takes precedence.
+# Levels by which the priority of redriven work is lower, because live work takes precedence.
 YIELDS = 2
-# CPU time for the expressions of a batch: one process drives the redrives of all workspaces.
+# CPU time, in seconds, for the expressions of a batch. One process handles the redrives of all
+# workspaces.
 EXPRESSION_SECONDS = 0.1
-# In these states no step of the execution can run again.
+# States in which no step of the execution can run again.
 ENDED: dict[str, str] = {
     ExecutionState.SUCCESS: "succeeded",
     ExecutionState.CANCELLED: "was cancelled",
@@ -180,7 +181,7 @@ def _refused(redrive: Redrive, patched: patching.Patched | None) -> str | None:
     if patched is None or not patched.problems:
         return None
     if redrive.expression:
-        # Its text may contain values, and all users read the reasons.
+        # The error's text may contain values, but all users can read the reasons.
         return "The expression's result is not valid. The preview gives the reason."
     return f"The changed inputs are not valid: {'; '.join(patched.problems)}."
 
@@ -231,13 +232,14 @@ def _dead_step(item: Queued, patches: dict[UUID, patching.Patched]) -> DeadStep:
     )
 
 
-# Send entries, each in a transaction of its own.
+# Send entries one by one, each in its own transaction.
 #
-# Steps whose execution needs locks before its own (a slot of a limited workspace, a concurrency
-# key), and new executions. Lock order: redrive, workspace, keys, executions, dead letters.
+# This applies to new executions, and to steps of executions that need other locks before their own
+# (a slot of a limited workspace, a concurrency key). Lock order: redrive, workspace, keys,
+# executions, dead letters.
 
 
-# Entries of one execution that are requeued as one new execution.
+# Maximum number of an execution's entries that are requeued as one new execution.
 MOST_TOGETHER = 1_000
 
 
@@ -267,7 +269,7 @@ def send_one(redrive_id: UUID, item: Queued) -> bool | None:
         return None
     except OperationalError as error:
         if not is_locked(error):
-            raise  # an error of the database itself: the next turn tries again
+            raise  # the database itself failed; the next turn tries again
         return False
 
 
@@ -300,10 +302,10 @@ def _changed_payload(redrive_id: UUID, item: Queued) -> tuple[Any, str]:
 
 def _try(redrive: Redrive, item: Queued, payload: Any, changes: StoredInput | None) -> bool:
     if not RedriveItem.objects.filter(pk=item.id, state=ItemState.QUEUED).exists():
-        return False  # it was sent with another entry of its execution
+        return False  # already sent with another entry of its execution
     patched = _with_stored(patches_of(redrive, [item]), changes).get(item.entry_id)
     try:
-        # A savepoint: a rejected item leaves only its reason.
+        # A savepoint, so that a rejected item leaves only its reason.
         with transaction.atomic():
             if redrive.scope == RedriveScope.STEP:
                 _step(redrive, item, patched)

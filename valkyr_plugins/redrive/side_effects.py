@@ -35,7 +35,7 @@ def from_step(graph: Graph, path: str) -> list[Outside]:
         found += _of_tasks(place.graph, _stem(place), _after(place.graph, task))
         if place.outer is None:
             return list(dict.fromkeys(found))
-        if place.graph.kind == "loop":  # steps before it run again in the next turn
+        if place.graph.kind == "loop":  # steps before it run again in the next iteration
             found += of_graph(place.graph, _stem(place))
         task, place = place.container, place.outer
 

@@ -29,7 +29,7 @@ from runners.public.modules import ErrorType
 from valkyr_plugins.remote import leasing, reporting
 from valkyr_plugins.remote.reporting import NotRemote
 
-# The requests of remote runners, and the responses.
+# The requests of remote runners and the responses to them.
 
 
 MAX_QUEUES = 20
@@ -40,7 +40,8 @@ REPORTED = [
     (kind.value, kind.value.lower())
     for kind in (ErrorType.TRANSIENT, ErrorType.PERMANENT, ErrorType.TIMEOUT)
 ]
-# Separators in names: a bar in our own workers' names, a slash between a workspace and its runner.
+# `|` and `/` are not allowed: Valkyr's own workers have `|` in their names, and `/` separates a
+# workspace from its runner.
 NAME = RegexValidator(
     r"\A[A-Za-z0-9][A-Za-z0-9._:@-]*\Z",
     "Expected a letter or digit, then letters, digits and . _ : @ -",
@@ -235,7 +236,8 @@ class LeaseRun(Endpoint):
         _all_remote(queues)
         workspaces = workspaces_of(self.user, Action.RUN)
         if not workspaces:
-            workspace_for(self.user, None, Action.RUN)  # says which permission is missing
+            # Raises an error that names the missing permission.
+            workspace_for(self.user, None, Action.RUN)
         host = request.META.get("REMOTE_ADDR") or ""
         runner: str = given["runnerId"]
 

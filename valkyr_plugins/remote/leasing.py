@@ -43,7 +43,7 @@ from runners.public.models import Run
 from valkyr_plugins.remote import statements
 from valkyr_plugins.remote.conf import RemoteSettings
 
-# How many remote runners may wait for work.
+# The limit on remote runners that wait for work.
 
 
 @lru_cache(maxsize=1)
@@ -52,9 +52,11 @@ def waiters() -> int:
     return read(RemoteSettings).remote_waiters
 
 
-# A lease's token for its holder: the run's fencing token, signed together with the run.
+# The token of a lease that its holder gets: the run's fencing token, signed together with the run's
+# ID.
 #
-# The number alone is the fence; the signature prevents a runner from guessing another's token.
+# Only the number is used to fence. The signature prevents a runner from guessing another runner's
+# token.
 
 
 _SALT = "valkyr.lease"
@@ -78,7 +80,7 @@ def _signer() -> Signer:
     return Signer(salt=_SALT, sep=".")
 
 
-SLACK = 100  # candidates beyond those wanted: as many other runners may be about to take theirs
+SLACK = 100  # additional candidates, because other runners may be about to take as many
 ROUNDS = 10
 PAUSE = 0.02
 
@@ -92,7 +94,8 @@ class Leased:
     credential: Any  # the fields of the step's credential, or None
     token: str
     timeout_seconds: float
-    target_timeout_seconds: float | None  # of a call of the step's target, if a rule sets one
+    # Timeout of a call of the step's target, if a rule sets one.
+    target_timeout_seconds: float | None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -143,7 +146,7 @@ def lease(
         leased = _hand_out(reserved, actor) if reserved else []
         if leased:
             return leased
-        # Other runners lease or plan these runs, or gates hold them back: try again.
+        # Other runners lease or plan these runs, or gates hold them. Try again.
         time.sleep(PAUSE)
     return []
 
@@ -210,7 +213,7 @@ def _make_ready(reserved: _Reserved) -> _Ready | None:
         run = replace(run, inputs=inputs)
         if uses_secrets(step):
             looked = look(reserved.execution_id, run.run_id)
-            if looked is None:  # its execution was rolled back just now
+            if looked is None:  # the execution was rolled back just now
                 return None
             run = replace(run, revealed=reveal(looked, run.inputs, reserved.secret_places))
         return _Ready(run, question(run))
@@ -319,9 +322,9 @@ def _note(run: Leasable, actor: Actor) -> None:
     )
 
 
-# Waiting for work on behalf of a remote runner's long poll.
+# Wait for work during a remote runner's long poll.
 #
-# A waiter holds a thread but no database connection; their number in a process is limited.
+# A waiting request holds a thread, but no database connection. Their number per process is limited.
 
 
 T = TypeVar("T")
@@ -360,11 +363,10 @@ def _seats() -> BoundedSemaphore:
     return BoundedSemaphore(waiters())
 
 
-# Remote runners are listed like workers: which runner asks for work, for which queues, and when
-# last.
+# List remote runners like workers: which runner requested work, for which queues, and when last.
 
 
-# A superuser may run for every workspace.
+# Limit for superusers, who may run steps of every workspace.
 MOST_WORKSPACES = 100
 
 

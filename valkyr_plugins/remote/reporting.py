@@ -33,7 +33,7 @@ from runners.public.modules import ErrorType, Result, StepError
 from valkyr_plugins.remote import statements
 from valkyr_plugins.remote.leasing import number_of
 
-# Errors that a remote runner may get instead.
+# Other errors that a remote runner may get.
 
 
 class LeaseOver(WrongState):
@@ -155,7 +155,7 @@ def _look(run: Run, token: str) -> Looked:
     """Load the run. Raises LeaseOver if the token is not for this run, or after a roll-back."""
     leased = number_of(run.pk, token) is not None
     looked = leased_runs.look(run.execution_id, run.pk) if leased else None
-    if looked is None:  # leased without this token, or before a roll-back
+    if looked is None:  # not leased with this token, or leased before a roll-back
         raise LeaseOver(Run.objects.values_list("state", flat=True).get(pk=run.pk))
     return looked
 
@@ -184,7 +184,7 @@ def _check_outcome(step: Step, path: str, outcome: str) -> None:
         )
 
 
-# Heartbeats of a remote runner, answered with whether the run is still wanted.
+# Receive the heartbeats of a remote runner, and answer whether the run is still wanted.
 
 
 WHAT = "details of the heartbeat"
@@ -223,7 +223,7 @@ def beat(run: Run, token: str, details: Any = None) -> Beat:
     if row is not None:
         return Beat(row[0], wanted=True)
     run.refresh_from_db(fields=["state", "lease_token"])
-    # Ending an execution or rolling it back increments the token.
+    # The token is incremented when an execution ends or is rolled back.
     if run.state == RunState.CANCELLED and run.lease_token == number + 1:
         return Beat(None, wanted=False)
     raise LeaseOver(run.state)

@@ -20,7 +20,7 @@ from valkyr_plugins.short_lived.fields import SECONDS, WEB_IDENTITY, is_secure
 from valkyr_plugins.short_lived.requests import IssuerAnswer, ask, limited
 
 ALLOWED = "VALKYR_AWS_WEB_IDENTITY_ROLES"
-VERSION = "2011-06-15"  # of STS's API
+VERSION = "2011-06-15"  # version of STS's API
 REGION = "us-east-1"
 PASSING = {"Throttling", "ThrottlingException", "RequestLimitExceeded", "IDPCommunicationError"}
 ADVICE: Mapping[str, str] = {
@@ -105,7 +105,7 @@ def _asked(
     try:
         found = parser.parse(raw, shapes[form["Action"]])
     except Exception:
-        # botocore raises many types for a body that is not STS's XML.
+        # botocore raises many types of errors for a body that is not XML of STS.
         found = {}
     return answer, found
 
@@ -121,7 +121,7 @@ def _issued(answer: IssuerAnswer, found: Any, seconds: int) -> Issued:
     if answer.status != 200 or len(values) < len(names):
         raise _refused(answer, found.get("Error") or {})
     ends = keys.get("Expiration")
-    # The end by this machine's clock, unless that is far from AWS's.
+    # Use the expiry time by this machine's clock, unless that clock differs greatly from AWS's.
     left = (ends - datetime.now(UTC)).total_seconds() if isinstance(ends, datetime) else seconds
     return Issued(values, min(left, seconds) if left > 0 else seconds)
 

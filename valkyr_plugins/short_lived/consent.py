@@ -26,7 +26,7 @@ from valkyr_plugins.short_lived.fields import is_secure
 
 SALT = "valkyr.short_lived.consent"
 SECONDS = 600
-PENDING = "valkyr_oauth2"  # in the session: the newest consents that were begun
+PENDING = "valkyr_oauth2"  # the session's key for the newest consents that were begun
 MOST_PENDING = 5
 
 
@@ -58,7 +58,7 @@ def begin(session: Any, source: CredentialSource, redirect: str) -> str:
     }
     asked |= oauth2.wanted(source.fields)
     parts = urlsplit(page)
-    # The field may have parameters of its own, such as Google's access_type=offline.
+    # The field may contain further parameters, such as Google's access_type=offline.
     own = [pair for pair in parse_qsl(parts.query) if pair[0] not in asked]
     return urlunsplit(parts._replace(query=urlencode([*own, *asked.items()]), fragment=""))
 
@@ -133,7 +133,7 @@ def _exchanged(fields: Mapping[str, str], begun: Mapping[str, Any], code: str) -
 
 
 def _declined(code: str) -> str:
-    # The description is left out: anyone can write the address of the answer.
+    # Omit the description, because anyone can make a link to this page.
     known = code[:60] if code.replace("_", "").isalnum() else ""
     if known == "access_denied":
         return gettext("The consent was declined at the server. Nothing was changed.")

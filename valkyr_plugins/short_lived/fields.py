@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from executions.public.credentials import DefinitionProblem
 
 TOKEN, APPROLE, KUBERNETES = "token", "approle", "kubernetes"
-# The fields that each way to sign in needs.
+# For each way to sign in: the required fields.
 NEEDS: Mapping[str, tuple[str, ...]] = {
     TOKEN: ("token",),
     APPROLE: ("role_id", "secret_id"),
@@ -66,7 +66,7 @@ def oauth2_problems(fields: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
 
 
 KEYS, WEB_IDENTITY = "keys", "web_identity"
-SECONDS, SHORTEST, LONGEST = 3600, 900, 43_200  # of a session
+SECONDS, SHORTEST, LONGEST = 3600, 900, 43_200  # default, minimum and maximum of a session
 _ROLE = re.compile(r"arn:aws[a-z-]*:iam::[0-9]{12}:role/[\w+=,.@/-]{1,576}", re.ASCII)
 _SESSION = re.compile(r"[\w+=,.@-]{2,64}", re.ASCII)
 _REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-[0-9]{1,2}")

@@ -14,7 +14,7 @@ from valkyr_plugins.short_lived.fields import BASIC, POST, is_secure
 from valkyr_plugins.short_lived.requests import IssuerAnswer, ask, limited
 
 CODE_GRANT = "authorization_code"
-KEPT_SECONDS = 300.0  # a token without `expires_in`
+KEPT_SECONDS = 300.0  # lifetime of a token without `expires_in`
 ADVICE: Mapping[str, str] = {
     "invalid_grant": "The refresh token is revoked, expired, or was used elsewhere: connect "
     "the credential again, or set its refresh_token.",
@@ -46,7 +46,7 @@ def asked(fields: Mapping[str, str], form: dict[str, str]) -> IssuerAnswer:
     headers = dict[str, str]()
     secret = fields.get("client_secret", "")
     if secret and fields.get("client_auth", BASIC) != POST:
-        # Each part is form-encoded first (RFC 6749, 2.3.1).
+        # Each part is first encoded as a form value (RFC 6749, 2.3.1).
         pair = f"{quote_plus(fields['client_id'])}:{quote_plus(secret)}"
         headers["authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
     else:
@@ -80,7 +80,7 @@ def wanted(fields: Mapping[str, str]) -> dict[str, str]:
 
 def _refused(answer: IssuerAnswer, grant: str) -> StepError:
     code = answer.text("error")
-    # The description is left out: some servers quote the token in it.
+    # Omit the description, because some servers quote the token in it.
     known = code if code.replace("_", "").isalnum() else ""
     advice = ADVICE.get(code, "Check the credential's token_url and the server's log.")
     if code == "invalid_grant" and grant == CODE_GRANT:

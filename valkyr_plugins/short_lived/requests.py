@@ -17,7 +17,8 @@ from runners.public.modules import ErrorType, StepError, status_error_type
 from runners.public.steps import Context
 from valkyr_plugins.connectors.network.exchange import Answer, Call, send
 
-# For all requests of one answer: the step's lease (20 s by default) is not renewed meanwhile.
+# Time limit for all requests of one answer. The step's lease (20 s by default) is not renewed
+# during this time.
 SECONDS = 8.0
 MAX_BYTES = 1024 * 1024
 

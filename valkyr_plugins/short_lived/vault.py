@@ -20,8 +20,8 @@ from valkyr_plugins.short_lived.fields import APPROLE, NEEDS, TOKEN, is_secure
 from valkyr_plugins.short_lived.requests import IssuerAnswer, ask, limited
 
 ALLOWED = "VALKYR_VAULT_KUBERNETES_ADDRESSES"
-KEPT_SECONDS = 300.0  # a secret without a lease, such as one of the KV engine
-WORTH = 0.5  # renew a lease only if this share of it is extended
+KEPT_SECONDS = 300.0  # lifetime of a secret without a lease, such as a secret of the KV engine
+WORTH = 0.5  # minimum share of the lease that a renewal must add
 FORBIDDEN, MISSING = 403, 404
 RENEW = "sys/leases/renew"
 
@@ -65,7 +65,7 @@ def _read(fields: Mapping[str, str], state: VaultState | None) -> Issued:
     path = fields["path"].strip().strip("/").removeprefix("v1/")
     answer = _ask("GET", fields, path, token)
     if answer.status == FORBIDDEN and known:
-        # The client token was revoked before its end.
+        # The client token was revoked before it expired.
         token, ends = _signed_in(fields)
         answer = _ask("GET", fields, path, token)
     if answer.status != 200:
@@ -74,7 +74,7 @@ def _read(fields: Mapping[str, str], state: VaultState | None) -> Issued:
     seconds = answer.seconds("lease_duration")
     lease_id = answer.text("lease_id") if answer.body.get("renewable") is True else ""
     dynamic = bool(answer.text("lease_id"))
-    # A lease ends with the token that it was read with, unless that does not expire.
+    # A lease ends with the token with which it was read, unless that token does not expire.
     left = ends - time.monotonic()
     kept = min(seconds if dynamic and seconds else KEPT_SECONDS, left)
     url = fields.get("url")
@@ -105,7 +105,7 @@ def _signed_in(fields: Mapping[str, str]) -> tuple[str, float]:
             f"{', '.join((*NEEDS[str(auth)], 'mount'))}.",
         )
     seconds = IssuerAnswer(200, given, answer.request).seconds("lease_duration")
-    # It is replaced a little earlier than it ends. 0 is a token that does not expire.
+    # Replace the token a little before it expires. 0 means that it does not expire.
     return token, time.monotonic() + seconds * 0.9 if seconds else float("inf")
 
 

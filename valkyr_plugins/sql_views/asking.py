@@ -23,9 +23,9 @@ from valkyr_plugins.sql_views.conf import reader, schema
 from valkyr_plugins.sql_views.installing import CHOSEN, RUNNER
 
 READING = {"SELECT", "WITH", "VALUES", "TABLE", "EXPLAIN", "SHOW"}
-# The first word after comments and parentheses.
+# The first word after comments and opening parentheses.
 FIRST_WORD = re.compile(r"(?:\s|\(|--[^\n]*(?:\n|$)|/\*.*?\*/)*([A-Za-z]+)", re.DOTALL)
-# The columns have other names here, because two of a statement can have the same.
+# Columns get other names here, because two columns of a statement can have the same name.
 RUN = "SELECT * FROM {run}(%s, %s) AS t({columns})"
 TYPES = "SELECT format_type(t, NULL) FROM unnest(%s::oid[]) WITH ORDINALITY u(t, n) ORDER BY n"
 NAMES = ("dbname", "user", "password", "host", "port", "sslmode", "sslrootcert", "sslcert")
@@ -98,7 +98,7 @@ def _run(
     declared = ", ".join(f"c{number} {kind}" for number, (_, kind) in enumerate(columns))
     query = sql.SQL(RUN).format(
         run=sql.Identifier(schema(), RUNNER),
-        columns=sql.SQL(declared),  # types as PostgreSQL writes them
+        columns=sql.SQL(declared),  # types in PostgreSQL's notation
     )
     return session.execute(query, [text, most]).fetchall()
 
@@ -137,7 +137,7 @@ def _session(primary: bool) -> Iterator[tuple[psycopg.Connection[Any], bool]]:
         session = session or _connected(alias())
     except psycopg.OperationalError as error:
         raise SqlRefused(f"PostgreSQL does not answer: {str(error).strip()}") from error
-    # Ends the transaction: PgBouncer drops a connection whose client leaves within one.
+    # End the transaction, because PgBouncer drops a connection whose client leaves inside one.
     with session:
         yield session, replica
 
@@ -145,7 +145,7 @@ def _session(primary: bool) -> Iterator[tuple[psycopg.Connection[Any], bool]]:
 def _connected(name: str) -> psycopg.Connection[Any]:
     given = connections[name].get_connection_params()
     parts = {key: given[key] for key in NAMES if given.get(key)}
-    # Nothing is prepared: behind a pooler, another session could serve the next transaction.
+    # Prepare no statements: behind a pooler, another session could serve the next transaction.
     return psycopg.connect(
         **parts,
         application_name="valkyr_sql",

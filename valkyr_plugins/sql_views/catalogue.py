@@ -20,12 +20,12 @@ from executions.public.database import Statements
 
 FOLDER = Path(__file__).with_name("views")
 COMMENT = "-- "
-# In the order in which they are listed and created.
+# In the order in which the views are listed and created.
 ENGINE = (
     "workspaces", "workflows", "versions", "executions", "steps", "dead_letters",
     "dead_letter_groups", "schedules",
 )  # fmt: skip
-# The plugin whose tables a view reads, if it is not the engine.
+# For each view that reads tables of a plugin: the plugin.
 PLUGINS = {"redrives": "valkyr_plugins.redrive"}
 
 text = Statements(FOLDER).text

@@ -20,7 +20,7 @@ from valkyr_plugins.sql_views.installing import execute, privileged, quoted, row
 from valkyr_plugins.sql_views.models import SqlGrant
 
 NAME = re.compile(r"(?!pg_)[a-z_][a-z0-9_]{0,62}")
-# Relations of the tables' schema that the role could read, through PUBLIC for example.
+# Relations in the tables' schema that the role can already read, for example through PUBLIC.
 READABLE = """
 SELECT c.relname FROM pg_class c
  WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm')

@@ -30,12 +30,12 @@ from valkyr_plugins.sql_views.models import SqlGrant
 log = logging.getLogger(__name__)
 PAGE = "docs/how-to/sql-views.md"
 ALLOWED = "allowed_workspaces"
-# The ids of workspaces, set by `valkyr_sql` for the role `reader()`, and read for that role alone.
-# A statement cannot add a workspace whose id it does not know.
+# The IDs of workspaces, which `valkyr_sql` sets for the role `reader()`; only for this role, the
+# views read them. A statement cannot add a workspace whose ID it does not know.
 CHOSEN = "valkyr.sql_workspaces"
 RUNNER = "run_statement"
 MARK = "Valkyr SQL views "
-# PostgreSQL 16 distinguishes SET ROLE from inheriting a role's privileges.
+# Since PostgreSQL 16, SET ROLE is separate from the inheritance of a role's privileges.
 SEPARATED = 160000
 COMMENT = """
 SELECT coalesce(obj_description(oid, 'pg_namespace'), '') FROM pg_namespace WHERE nspname = %s
@@ -58,8 +58,8 @@ EXISTING = """
 SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
  WHERE n.nspname = %s AND c.relkind = 'v'
 """
-# The comment, the owner of the function that runs statements, and the rights. A restore without
-# owners or with missing roles restores the comment alone.
+# Checks the comment, the owner of the function that runs statements, and the rights. A restore
+# without owners, or with missing roles, restores only the comment.
 CURRENT = """
 SELECT obj_description(n.oid, 'pg_namespace') = %(comment)s
    AND EXISTS (SELECT FROM pg_proc f
@@ -94,7 +94,7 @@ def _after_migrate(using: str, **_: Any) -> None:
     try:
         install()
     except DatabaseError as error:
-        # The migration was to an earlier state, whose tables lack a column.
+        # The migration led to an earlier state, in which a table lacks a column.
         log.warning("the SQL views were not created: %s", str(error).strip())
 
 
@@ -145,7 +145,7 @@ def drop_views() -> None:
     """
     created = _created()
     if created:
-        # Together, because the others read the view of allowed workspaces.
+        # Drop them together, because the others read the view of allowed workspaces.
         _drop(f"VIEW {', '.join(map(_named, created))}")
 
 
@@ -210,7 +210,7 @@ def _existing() -> set[str]:
 def _created() -> list[str]:
     """Return the names of the existing views that Valkyr created, from the schema's comment."""
     comment = next((text for (text,) in rows(COMMENT, [schema()])), "")
-    # Version 0.1.0 wrote a comment without names.
+    # Version 0.1.0 wrote a comment without the views' names.
     names = comment.removeprefix(MARK).split()[1:] or [ALLOWED, *ENGINE, *PLUGINS]
     existing = _existing()
     return [name for name in names if name in existing]
@@ -249,7 +249,7 @@ def _runner() -> Iterator[str]:
     yield f"DROP FUNCTION IF EXISTS {name}"
     yield RUN.format(name=name, schema=place)
     yield f"REVOKE ALL ON FUNCTION {name} FROM PUBLIC"
-    # The new owner of a function must be able to create one.
+    # PostgreSQL requires that a function's new owner may create functions in the schema.
     yield f"GRANT CREATE ON SCHEMA {place} TO {role}"
     yield f"ALTER FUNCTION {name} OWNER TO {role}"
     yield f"REVOKE CREATE ON SCHEMA {place} FROM {role}"
@@ -270,7 +270,7 @@ def _allowed() -> str:
 
 
 def _view(view: SqlView) -> str:
-    # As an array it is computed once, and an index on the workspace can use it.
+    # PostgreSQL computes an array only once, and can then use an index on the workspace.
     allowed = f"ANY (ARRAY(SELECT workspace_id FROM {_named(ALLOWED)}))"  # noqa: S608 - quoted names
     query = view.query.replace("{allowed}", allowed)
     return f"CREATE VIEW {_named(view.name)} WITH (security_barrier) AS {query}"

@@ -73,7 +73,7 @@ def _admit(claims: Mapping[str, Any], sso: SingleSignOn, request: Any) -> Any:
 def verified_email(claims: Mapping[str, Any]) -> str:
     """Return the address that the provider has verified; "" if there is none."""
     email = claims.get("email")
-    # The text "false" would be truthy; some providers send texts.
+    # Some providers send texts, and the text "false" would be truthy.
     if not isinstance(email, str) or claims.get("email_verified") not in (True, "true"):
         return ""
     try:

@@ -7,7 +7,7 @@ from typing import Any
 from executions.public.plugins import PluginConfig
 from valkyr_plugins.sso.conf import SsoSettings
 
-# Only allauth's communication with the provider is used.
+# The apps of allauth. Valkyr uses only its communication with the provider.
 ALLAUTH = ("allauth", "allauth.account", "allauth.socialaccount")
 MIDDLEWARE = "allauth.account.middleware.AccountMiddleware"
 PASSWORDS = "django.contrib.auth.backends.ModelBackend"
@@ -48,7 +48,7 @@ class SsoConfig(PluginConfig):
         settings["ACCOUNT_ADAPTER"] = f"{cls.name}.adapter.Accounts"
         settings["ACCOUNT_EMAIL_VERIFICATION"] = "none"
         templates = settings["TEMPLATES"][0]
-        # Before the templates of apps: django-unfold's sign-in page has no block for the button.
+        # Precedes templates of apps: django-unfold's sign-in page has no block for the button.
         templates.setdefault("DIRS", []).append(Path(__file__).parent / "templates")
         templates["OPTIONS"]["context_processors"].append(f"{cls.name}.views.sign_in")
 

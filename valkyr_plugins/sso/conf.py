@@ -13,7 +13,7 @@ from executions.public.configuration import Flag, SettingsModel, setting
 
 ROLES = ("ADMIN", "WORKFLOW", "SYSTEM", "USER")
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-# The length of the column that stores an account's issuer.
+# Maximum characters of an issuer: the length of the column that stores it.
 LONGEST_ISSUER = 200
 _GRANT = re.compile(r"(?P<workspace>[-a-zA-Z0-9_]{1,80}):(?P<role>[A-Z]+)")
 ISSUER = (

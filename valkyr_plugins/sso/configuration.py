@@ -90,7 +90,7 @@ def _required(name: str, value: str) -> str:
     return value
 
 
-# Roles in workspaces from the groups of a token. Pure.
+# Derive roles in workspaces from the groups in a token. Pure.
 
 
 def groups_in(claims: Mapping[str, Any], claim: str) -> list[str]:

@@ -21,13 +21,13 @@ from django.utils.crypto import get_random_string
 from executions.public.database import connection, step_aside
 from valkyr_plugins.sso.responses import ProviderTrouble
 
-# Validation of an ID token by all rules of OpenID Connect (Core, 3.1.3.7).
+# Validate an ID token by all rules of OpenID Connect (Core, 3.1.3.7).
 
 
-# Never "none", and nothing symmetric: a public key must not serve as a shared secret.
+# Without "none" and without symmetric algorithms: a public key must not serve as a shared secret.
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA")
 LEEWAY_SECONDS = 30
-# The length of the column that stores it; the specification allows 255.
+# Maximum characters of a subject: the length of its column. The specification allows 255.
 LONGEST_SUBJECT = 191
 
 

@@ -28,7 +28,7 @@ def failed(request: HttpRequest, status: int, title: str, reason: str) -> HttpRe
     return render(request, "sso/failed.html", {"title": title, "reason": reason}, status=status)
 
 
-# Why a sign-in ended without a session; each says what the user can do.
+# The reasons why a sign-in ended without a session. Each message says what the user can do.
 
 
 class Refused(PermissionDenied):

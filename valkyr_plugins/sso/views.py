@@ -15,7 +15,7 @@ from valkyr_plugins.sso.configuration import configured
 from valkyr_plugins.sso.provider import Conversation
 from valkyr_plugins.sso.responses import ProviderTrouble, failed, is_ours
 
-# None of our addresses is nearly as long.
+# Maximum characters of an address. Valkyr's own addresses are much shorter.
 LONGEST_NEXT = 2_000
 
 

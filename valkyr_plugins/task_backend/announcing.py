@@ -12,8 +12,8 @@ from django.utils import timezone
 
 from executions.public.models import ExecutionState
 
-# Results of tasks that succeeded in this process and whose end is about to be recorded. A result
-# whose lease was lost meanwhile stays until it is the oldest.
+# The results of tasks that succeeded in this process and whose execution's end will be recorded
+# next. If the lease was lost meanwhile, the result remains until it is the oldest.
 _expected: OrderedDict[UUID, Any] = OrderedDict()
 MOST_EXPECTED = 1_000
 
@@ -61,7 +61,7 @@ def _succeeded(result: Any) -> None:
 def _failed(execution_id: UUID) -> None:
     try:
         from valkyr_plugins.task_backend.results import read_result
-    except ImportError:  # without the Tasks framework there is no task
+    except ImportError:  # without the Tasks framework, no task exists
         return
     result = read_result(execution_id)
     if result is not None:

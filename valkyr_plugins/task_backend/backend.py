@@ -59,7 +59,7 @@ class Backend(BaseTaskBackend):
                 f"{LONGEST_WAIT.days} days ahead can be waited for."
             )
 
-    def enqueue(  # type: ignore[override] # the same, without the type variables
+    def enqueue(  # type: ignore[override] # equal except for type variables
         self, task: AnyTask, args: Sequence[Any], kwargs: dict[str, Any]
     ) -> AnyResult:
         """Start the task's execution, in the caller's transaction.

@@ -17,11 +17,11 @@ from runners.public.modules import (
     error_type_of,
 )
 
-# Of the 16,000 characters that a failed attempt may record.
+# Within the 16,000 characters that a failed attempt may record.
 LONGEST_TRACEBACK = 12_000
 
 
-class DjangoTaskInputs(ModuleInputs):  # type: ignore[no-redef] # of the plugin for __init__
+class DjangoTaskInputs(ModuleInputs):  # type: ignore[no-redef] # from pydantic's mypy plugin
     """The task and its arguments."""
 
     path: str = Field(
@@ -104,8 +104,8 @@ def _begun(inputs: DjangoTaskInputs, ctx: StepContext) -> Any:
             "`pip install django-tasks`, and restart the workers."
         ) from None
     try:
-        # Before anything is imported by its path: users who may write or start workflows, or change
-        # a dead letter's inputs, must not choose the code that runs.
+        # Check this before importing anything by its path: users who may write or start workflows,
+        # or change a dead letter's inputs, must not choose the code that runs.
         result = begun_result(ctx.execution_id, inputs.path)
     except InvalidTask as error:
         raise StepError(str(error)) from error

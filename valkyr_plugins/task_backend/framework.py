@@ -31,7 +31,8 @@ else:
     BaseTaskBackend = import_module(f"{_ROOT}.backends.base").BaseTaskBackend
     Task, TaskContext, TaskError = _base.Task, _base.TaskContext, _base.TaskError
     TaskResult, TaskResultStatus = _base.TaskResult, _base.TaskResultStatus
-    AnyTask, AnyResult = Task, TaskResult  # generic in different ways, or not at all
+    # Generic in different ways in the two packages, or not at all.
+    AnyTask, AnyResult = Task, TaskResult
     InvalidTask = _errors.InvalidTask if BUILT_IN else _errors.InvalidTaskError
     InvalidTaskBackend = _errors.InvalidTaskBackend if BUILT_IN else _errors.InvalidTaskBackendError
     TaskResultDoesNotExist = _errors.TaskResultDoesNotExist

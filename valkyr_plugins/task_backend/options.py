@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from executions.public.configuration import OWN_QUEUES
 
 LONGEST_WAIT = timedelta(days=365)
-# The engine's own: a task there would delay the repair of everything else.
+# The engine's own queue, because a task there would delay the repair of all other work.
 RESERVED = frozenset({"control"})
 QUEUE_NAME = re.compile(r"[A-Za-z0-9_-]{1,100}")
 NamedRetry = Literal["none", "standard", "patient", "llm"]

@@ -65,7 +65,7 @@ def start(shape: TaskShape, payload: Any, priority: int) -> Handle:
     if known is not None:
         try:
             return _start(known, payload, priority)
-        except NotFound:  # deleted since, or in another database, as in tests
+        except NotFound:  # deleted meanwhile, or published in another database, as in tests
             _published.pop(shape, None)
     return _start(_publish(shape), payload, priority)
 

@@ -31,7 +31,7 @@ EXCEPTION, TRACEBACK = "exceptionClass", "traceback"
 FAILED = frozenset({RunState.FAILED, RunState.DLQ})
 ENQUEUED = frozenset({"path", "args", "kwargs", "priority", "queue", "backend"})
 HELD = frozenset({RunState.LEASED, RunState.RUNNING})
-# The names of failures that no exception of the task caused.
+# Exception classes for failures that no exception of the task caused.
 ENDED = {
     ExecutionState.CANCELLED: "concurrent.futures.CancelledError",
     ExecutionState.TIMEOUT: "builtins.TimeoutError",
@@ -135,7 +135,7 @@ def _execution(pk: UUID) -> WorkflowExecution | None:
         return None
     payload, output = load(found.workspace_id, [found.trigger_payload, found.output])
     found.trigger_payload, found.output = payload, output
-    # A user may start the workflow of a task by hand, with a payload of any shape.
+    # A user may start a task's workflow manually, with a payload of any shape.
     return found if isinstance(payload, dict) and payload.keys() >= ENQUEUED else None
 
 

@@ -29,7 +29,7 @@ class TelemetryConfig(PluginConfig):
 
         MORE_IDS.append(ids)
         if switch.on():
-            # What makes spans imports OpenTelemetry.
+            # Imported only now, because the modules that make spans import OpenTelemetry.
             from valkyr_plugins.telemetry import (
                 execution_spans,
                 exporting,

@@ -20,7 +20,7 @@ from executions.public.sealing import is_sealed
 from executions.public.tracing import trace_headers
 from valkyr_plugins.telemetry import spans
 
-# The run (or other cause) of a start: what starts links to it.
+# The run or other cause of a start. The spans of the started execution link to it.
 cause: ContextVar[SpanContext | None] = ContextVar("valkyr_cause", default=None)
 
 KEPT = 10_000
@@ -108,7 +108,7 @@ def _tell_admission(execution_id: UUID, fresh: bool) -> None:
     trace_id, now = trace_of(execution_id), spans.now()
     if not trace_id:
         return
-    # A UUIDv7 begins with its milliseconds since 1970.
+    # The first bits of a UUIDv7 are the milliseconds since 1970.
     asked = min(now, (execution_id.int >> 80) * 1_000_000) if fresh else now
     facts = {
         "execution.id": str(execution_id),
@@ -138,7 +138,7 @@ def tell_end(sender: Any, execution_id: UUID, state: str, **_: Any) -> None:
     at = min(now, int(began.timestamp() * 1e9)) if began else now
     span = _of(execution_id, trace_id, "execution.run", facts, at=at)
     if state in ("FAILED", "TIMEOUT"):
-        # A trace leaves the installation: the message of a sealed workspace stays here.
+        # A trace leaves the installation, so the message of a sealed workspace is omitted.
         spans.fail(span, f"Execution{state.title()}", "" if is_sealed(message) else message)
     span.end(now)
 

@@ -20,12 +20,12 @@ from opentelemetry.trace import Tracer
 
 from executions.public import environment as env
 
-# The standard's default is 5 s: the last spans of a process would be lost.
+# OpenTelemetry's default of 5 s would lose the last spans of a process.
 DELAY_MILLISECONDS = 1_000
-# How long unsent spans may delay the end of a process.
+# Maximum delay of a process's end by unsent spans.
 FLUSH_SECONDS = 2.0
 
-# The ids of the next span, if rows determine them.
+# The IDs of the next span, if they are derived from rows.
 fixed_trace: ContextVar[int | None] = ContextVar("valkyr_fixed_trace", default=None)
 fixed_span: ContextVar[int | None] = ContextVar("valkyr_fixed_span", default=None)
 

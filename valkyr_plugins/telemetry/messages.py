@@ -39,7 +39,7 @@ def sending(
     sender: str = "", body: Any = None, headers: Any = None, routing_key: str = "", **_: Any
 ) -> None:
     """Begin the span of an engine message before it is sent; name the span in the headers."""
-    _sent(failed=True)  # one that was begun and never sent
+    _sent(failed=True)  # ends a span that was begun for a message that was not sent
     if sender not in (SEGMENT, ADVANCE) or not isinstance(body, tuple):
         return
     args = body[0]

@@ -23,7 +23,7 @@ class RequestSpan:
             spans.believe(int(given.trace_id, 16), given.parent.flags)
             parent = spans.place(given.trace_id, given.parent.span_id)
         route = _route(scope["path"])
-        # Never the address itself: those of callbacks and webhooks grant access.
+        # Never record the URL itself, because URLs of callbacks and webhooks grant access.
         facts = {
             "http.request.method": scope["method"],
             "http.route": route or None,

@@ -10,7 +10,7 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[..., Awaitable[None]]
 
-# Probes and scrapers that call every few seconds, and files: their spans are useless.
+# Probes and scrapers that call every few seconds, and static files. Their spans would be useless.
 UNTRACED = ("/actuator/", "/metrics", "/static/")
 
 

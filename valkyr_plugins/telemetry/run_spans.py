@@ -109,8 +109,8 @@ def _segment_of(state: SegmentState) -> Carried:
     if carried is not None and carried.state is state:
         return carried
     end_segment()
-    request = getattr(current_task, "request", None)  # outside of a task there is none
-    # Messaging's semantic conventions, as far as they exist.
+    request = getattr(current_task, "request", None)  # there is none outside of a task
+    # These names follow OpenTelemetry's semantic conventions for messaging, as far as those exist.
     facts: dict[str, Any] = {
         "messaging.system": "celery",
         "messaging.operation.type": "process",
@@ -206,10 +206,10 @@ def connect() -> None:
     trace_run.provide(traced)
 
 
-# The trace for a remote runner, and the span of its work, made from its report.
+# Pass the trace to a remote runner, and make the span of its work from its report.
 #
-# The span's id is derived from the lease, so that the runner's own spans can be its children before
-# it exists.
+# The span's ID is derived from the lease, so that the runner's own spans can refer to it as their
+# parent before it exists.
 
 
 def parents(runs: Sequence[Run]) -> dict[UUID, str]:

@@ -30,7 +30,7 @@ from valkyr_plugins.telemetry import exporting
 Value = str | int | float | bool
 Attributes = Mapping[str, Value | None]
 
-# Whether the trace of the message or request is recorded: (trace id, flags).
+# The trace ID and flags of the message or request; the flags say whether the trace is recorded.
 _told: ContextVar[tuple[int, int] | None] = ContextVar("valkyr_told_flags", default=None)
 
 MOST_MESSAGE = 2_000

@@ -15,7 +15,7 @@ from valkyr_plugins.timetravel.models import Checkpoint, CheckpointKind
 MAX_MANUAL = 100
 EXPIRED_AT_ONCE = 1_000
 MOST_EXPIRED = 100_000
-FIRST = 0  # the number of the checkpoint with which a fork begins; it is never taken away
+FIRST = 0  # number of the checkpoint with which a fork begins; it is never deleted
 
 
 class TooManyCheckpoints(ValkyrError):

@@ -286,7 +286,7 @@ def _require_steps(
         )
 
 
-# A replay: a new execution of the same version with the same input.
+# Replay: start a new execution of the same version with the same input.
 
 
 def replay(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecution:

@@ -66,7 +66,7 @@ def changed_variables(
             ],
         )
     changed = {name: variables[name] for name in variables if name in declared}
-    # A null is a value here: a declared variable cannot be removed.
+    # Null is a value here, because a declared variable cannot be removed.
     changed |= {
         name: value if value is None else merged(changed.get(name), value)
         for name, value in changes.items()
@@ -124,7 +124,7 @@ def _not_first(path: str, first: Iterable[str]) -> DefinitionProblem:
     )
 
 
-# The difference between a fork or a replay and its origin, for `executions.access`.
+# Describe the difference between a fork or a replay and its origin, for `executions.access`.
 
 
 def origins() -> QuerySet[WorkflowExecution]:
@@ -173,9 +173,10 @@ def _base(origin: WorkflowExecution, wanted: str | int) -> Base:
     return Base.OTHER
 
 
-# Approvals cover the execution in which they were given: where a fork must request them again.
+# Find where a fork must request approvals again, because an approval covers only the execution in
+# which it was given.
 #
-# A fork never runs a step under an approval of its origin: it begins right before that approval
+# A fork never runs a step under an approval of its origin: it begins just before that approval
 # instead.
 
 
@@ -195,7 +196,8 @@ def asked_again(origin: WorkflowExecution, version: Compiled, point: Point) -> P
             for path, early, began in statements.fetch("ended_before", told):
                 ended[path] = early
                 if not early and version.id != origin.version_id and _asks(version.graph, path):
-                    decided.setdefault(path, began)  # it was something else in the other version
+                    # The step was not an approval in the origin's version.
+                    decided.setdefault(path, began)
         course = Course(version.graph, ended)
         unfinished = [(began, path) for path, began in decided.items() if not course.over(path)]
         if not unfinished:

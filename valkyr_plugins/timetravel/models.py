@@ -33,7 +33,7 @@ class Checkpoint(models.Model):
         on_delete=models.CASCADE,
         related_name="checkpoints",
         db_index=False,
-        db_constraint=False,  # the migration makes one that cascades
+        db_constraint=False,  # the migration adds a constraint with ON DELETE CASCADE
     )
     kind = models.CharField(
         max_length=6, choices=CheckpointKind.choices, default=CheckpointKind.AUTO
@@ -55,7 +55,7 @@ class Checkpoint(models.Model):
         on_delete=set_null,
         null=True,
         related_name="+",
-        db_constraint=False,  # as above
+        db_constraint=False,  # the migration adds a constraint with ON DELETE SET NULL
     )
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
 

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-LAST = UUID(int=2**128 - 1)  # no id is greater
+LAST = UUID(int=2**128 - 1)  # the highest possible ID
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,7 +112,8 @@ def variables_at(execution: WorkflowExecution, point: Point) -> dict[str, Any]:
         .order_by("-sequence")
         .first()
     )
-    # The execution may have been moved to this version after the checkpoint was taken.
+    # Start with the defaults, because the execution may have been moved to this version after the
+    # checkpoint.
     base = dict(graph.variables) | ({} if checkpoint is None else checkpoint.variables)
     if not graph.variables:
         return base

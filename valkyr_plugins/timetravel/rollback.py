@@ -57,7 +57,8 @@ def roll_back(
             details={"to": point.label, "epoch": execution.epoch, **figures},
         )
         announce(execution)
-        # As it was rolled back: after the commit, workers continue it at once.
+        # Read now to return the state after the roll-back: after the commit, workers change it at
+        # once.
         return WorkflowExecution.objects.get(pk=execution_id)
 
 

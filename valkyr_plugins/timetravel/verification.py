@@ -81,11 +81,11 @@ def work(execution_id: UUID) -> dict[str, Any]:
     }
 
 
-# The differences after recorded steps were rendered and decided again: pure.
+# The differences that are found when recorded steps are rendered and decided again. Pure.
 
 
 MAX_DIFFERENCES = 100
-MAX_SHOWN = 1_000  # characters of a value's JSON
+MAX_SHOWN = 1_000  # maximum characters of a value's JSON
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,7 @@ from valkyr_plugins.timetravel.verification import Verification, require_final
 
 MAX_RUNS = 20_000
 CHUNK = 100
-MAX_MOMENTS = 50  # states of the variables that a step may have seen
+MAX_MOMENTS = 50  # maximum states of the variables that a step may have seen
 
 
 @dataclass(slots=True)
@@ -58,7 +58,7 @@ class _Variables:
     """The variables over time: the first state, and a state after each write."""
 
     times: list[datetime] = field(default_factory=list)
-    states: list[dict[str, Any]] = field(default_factory=list)  # one more than times
+    states: list[dict[str, Any]] = field(default_factory=list)  # one more than `times`
 
     def between(self, first: datetime, last: datetime) -> Sequence[dict[str, Any]]:
         """Return the states from `first` to `last`, newest first, at most 50."""
@@ -73,12 +73,12 @@ class _Past:
     execution: WorkflowExecution
     version: Compiled
     variables: _Variables
-    ready_at: dict[str, datetime]  # by segment
-    until: float  # of `time.monotonic()`
-    items: dict[str, Any] = field(default_factory=dict)  # lists of maps, by their step paths
-    # A map's step path, and the items of one block of its stored list.
+    ready_at: dict[str, datetime]  # time at which each segment became ready
+    until: float  # time limit, in `time.monotonic()`
+    items: dict[str, Any] = field(default_factory=dict)  # lists of maps, by the maps' step paths
+    # A map's step path, and the items in one block of its stored list.
     block: tuple[str, dict[int, Any]] = ("", {})
-    # The stored input and variables, each loaded once.
+    # The stored input and variables. Each is loaded once.
     given: dict[tuple[str, ...], tuple[Any, dict[str, Any]]] = field(default_factory=dict)
 
     def data(self, place: Place, variables: dict[str, Any]) -> TemplateData:
@@ -268,7 +268,7 @@ def _decide(
         try:
             place = place_of(past.version.graph, prefix)
         except KeyError:
-            continue  # reported when its steps were rendered
+            continue  # already reported when its steps were rendered
         told = _disagreements(place, own, set_aside, whole_story=whole_story)
         for path, recorded, replayed in told:
             found.differs(path, "decision", recorded, replayed)

@@ -38,11 +38,11 @@ log = logging.getLogger(__name__)
 
 TURN_SECONDS = 0.6
 BATCH = 100
-MOST = 100  # running migrations that one turn looks at
-# The last migration that had its turn in this process; the next turn begins after it.
+MOST = 100  # maximum running migrations that one turn checks
+# The last migration that this process handled; the next turn begins with the migration after it.
 _last = UUID(int=0)
-AGAIN_SECONDS = 2.0  # until a move is tried again after a step was found running
-# A migration does not wait for others: an execution that is locked is tried again.
+AGAIN_SECONDS = 2.0  # delay before another attempt, after a step was found running
+# A migration does not wait for other processes: it tries a locked execution again later.
 PATIENCE = "SET LOCAL lock_timeout = '250ms'"
 COUNTERS = ("moved", "refused", "skipped", "pace_since", "pace_sent")
 LONGEST_REASON = 2_000
@@ -161,7 +161,7 @@ def _try(
         _end(migration, item, MigratedState.REFUSED, error.message)
     except (OperationalError, InterfaceError) as error:
         if not is_locked(error):
-            raise  # an error of the database itself: the next turn tries again
+            raise  # the database itself failed; the next turn tries again
         _later(migration, item, "The execution was locked by another process.", now)
     except Exception as error:
         log.exception("execution %s of migration %s was not moved", execution_id, migration.pk)

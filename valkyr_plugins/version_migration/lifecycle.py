@@ -149,7 +149,7 @@ def _forget(migration_id: UUID) -> int:
         draft = rows.filter(pk=migration_id, state=State.DRAFT).first()
         if draft is None:
             return 0
-        # Together, not row by row as the cascade would.
+        # Delete all rows at once, not row by row as Django's cascade would.
         delete_without_cascade(MigratedExecution.objects.filter(migration=draft))
         draft.delete()
     return 1

@@ -35,7 +35,7 @@ class MigratedState(models.TextChoices):
 
 _S = MigrationState
 
-# From each state, the states it may go to.
+# For each state: the states that may follow it.
 MOVES: dict[str, frozenset[str]] = {
     _S.DRAFT: frozenset({_S.RUNNING, _S.CANCELLED}),
     _S.RUNNING: frozenset({_S.PAUSED, _S.DONE, _S.CANCELLED}),
@@ -86,7 +86,7 @@ class ExecutionMigration(models.Model):
         null=True,
         blank=True,
         related_name="+",
-        db_constraint=False,  # the migration makes one that sets it to NULL
+        db_constraint=False,  # the migration adds a constraint with ON DELETE SET NULL
     )
     created_by_name = models.CharField(max_length=200)
     reason = models.TextField(blank=True, default="")

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from math import floor
 
-# How many seconds of missed moves are caught up after a gap.
+# Maximum seconds of missed moves that are caught up after a gap.
 CATCH_UP = 5.0
 
 

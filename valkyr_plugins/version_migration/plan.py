@@ -20,7 +20,7 @@ from executions.public.models import (
 from runners.public.version_changes import VersionMove, name_problems
 from valkyr_plugins.version_migration import statements
 
-MOST = 100_000  # executions of one migration
+MOST = 100_000  # maximum executions of one migration
 MOST_NAMES = 500
 MAX_RATE = 1_000
 MAX_CANARY = 10_000

@@ -10,8 +10,8 @@ from runners.public.version_changes import Judgement, VersionMove, judge, reache
 from valkyr_plugins.version_migration import statements
 from valkyr_plugins.version_migration.models import ExecutionMigration
 
-EXAMINED = 20_000  # executions that one preview reads
-JUDGED = 200  # groups of equal executions that are decided; others are counted together
+EXAMINED = 20_000  # maximum executions that one preview reads
+JUDGED = 200  # maximum groups of equal executions that are decided; others are counted together
 AT_ONCE = 20
 
 
@@ -19,10 +19,10 @@ class GroupVerdict(StrEnum):
     """The verdict on a group of executions: whether they can move."""
 
     MOVES = "MOVES"
-    BUSY = "BUSY"  # a worker executes a step; they are tried again
+    BUSY = "BUSY"  # a worker executes a step; the move is tried again
     REFUSED = "REFUSED"
-    OVER = "OVER"  # they have ended, or left the version
-    UNKNOWN = "UNKNOWN"  # not decided: there are too many different ones
+    OVER = "OVER"  # the executions have ended, or have left the version
+    UNKNOWN = "UNKNOWN"  # not decided, because there are too many different groups
 
 
 @dataclass(slots=True)

@@ -25,7 +25,7 @@ where an interrupted call stopped. See docs/how-to/partitions.md.
 
 exit codes: 0 done, 1 refused or busy; `status --check`: 1 if something needs attention
 """
-MOST_COPIED = 100_000  # rows that `off` copies without --yes
+MOST_COPIED = 100_000  # maximum rows that `off` copies without --yes
 
 
 class Command(CommandWithExamples):

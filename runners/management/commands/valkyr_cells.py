@@ -37,7 +37,7 @@ GO_ON = (
     "`valkyr_cells status` lists unfinished moves: run `valkyr_cells move` again to go on, or "
     "`valkyr_cells abort`."
 )
-FIRST = "-"  # the first database has no name
+FIRST = "-"  # the name to show for the first database, which has none
 REFUSALS = (
     moves.MoveRefused,
     sessions.NotAllowed,
@@ -238,7 +238,7 @@ def _migrated(alias: str) -> None:
         try:
             call_command("migrate", database=alias, interactive=False, verbosity=0)
         finally:
-            connections[alias].close()  # ends the session, and its lock
+            connections[alias].close()  # ends the session and thereby releases its lock
 
 
 def _remove_default() -> None:

@@ -13,7 +13,7 @@ import yaml
 
 from executions.definition.catalog import ModuleSpec
 
-# Describe types of JSON Schema in words, and make texts that fit into a table's cell.
+# Descriptions of JSON Schema's types in words, and texts that fit into a table's cell.
 
 WORDS = {
     "string": "text",
@@ -99,10 +99,10 @@ def as_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-# What the modules of a page have in common, said once at its top.
+# The facts that the modules of a page share, which the page states once at the top.
 
 
-WORTH = 12  # words of an input's row, from which it is said once for several modules
+WORTH = 12  # minimum words of an input's row that is shown once for several modules
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Common:
     """The facts and inputs that several modules of a page share."""
 
     facts: Mapping[str, str]
-    rows: Mapping[str, str]  # a row with an example by the row without one
+    rows: Mapping[str, str]  # for each row without an example: the row with an example
 
     @classmethod
     def of(cls, specs: Sequence[ModuleSpec]) -> "Common":
@@ -160,7 +160,7 @@ def _facts(spec: ModuleSpec) -> dict[str, str]:
     }
 
 
-# A container has none of these facts.
+# Facts that do not apply to containers.
 OF_STEPS = ("where", "retry", "timeout")
 CONTAINER = "each step of the body has its own queue, retry policy and timeout"
 
@@ -172,7 +172,7 @@ def _sentences(facts: Mapping[str, str]) -> str:
     return " ".join(f"{part}." for part in (short, *long) if part)
 
 
-# One module's entry: its description, facts, an example, inputs and outputs.
+# The section of one module: its description, facts, an example, inputs and outputs.
 
 
 LONGEST = 300
@@ -212,7 +212,7 @@ def _task(spec: ModuleSpec) -> list[str]:
 def _inputs(spec: ModuleSpec, common: Common) -> list[str]:
     inputs = list(_input_rows(spec.inputs_schema))
     shared = [name for name, row, _ in inputs if row in common.rows]
-    shown = spec.example or {}  # the example task, whose inputs need no other one
+    shown = spec.example or {}  # shown in the example, so their rows need no example of their own
     rows = [row if name in shown else more for name, row, more in inputs if name not in shared]
     lines = [*INPUTS_HEAD, *rows] if rows else []
     if shared:
@@ -266,7 +266,7 @@ def _short(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
-# All pages by name: an index with an introduction, and one page per category.
+# All pages by file name: an index with an introduction, and one page per category.
 
 
 INDEX = "modules.md"

@@ -29,7 +29,7 @@ OFTEN: dict[str, Duty] = {
 SELDOM: dict[str, Duty] = {
     "places": admission.workspace_places,
     "expired": leases.expired_leases,
-    "permits": held_permits.reclaim,  # after what ends leases
+    "permits": held_permits.reclaim,  # after the duties that end leases
     "lost": messages.lost_messages,
     "stalled": executions.stalled_executions,
     "joins": executions.unplanned_joins,

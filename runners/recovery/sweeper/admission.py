@@ -34,7 +34,7 @@ def _admit(workspace_id: UUID) -> int:
     return count
 
 
-# Slots of limited workspaces: sleeping executions give theirs up, forgotten ones get one again.
+# Slots of limited workspaces: release those of sleeping executions, and request missing ones.
 
 
 BATCH = 1_000
@@ -66,7 +66,7 @@ def _doze() -> int:
             .order_by("pk")
             .values_list("pk", flat=True)
         )
-        # Checked again under the locks: a run may have woken meanwhile.
+        # Read again under the locks, because a run may have woken meanwhile.
         found = statements.fetch("executions_with_unused_slot", {"ids": seen, "batch": BATCH})
         asleep = [pk for (pk,) in found]
         if asleep:

@@ -30,7 +30,7 @@ def stalled_executions() -> int:
     asked = {"workspace": workspace, "after": after, "most": LOOKED_AT}
     found = statements.fetch("stalled_executions", asked)
     stalled = [pk for _, pk, is_stalled, _ in found if is_stalled]
-    if len(stalled) <= STALLED_BATCH:  # else the others are found behind the same place
+    if len(stalled) <= STALLED_BATCH:  # otherwise the next sweep starts from the same place
         LookedThrough.place = next(
             ((first, pk) for first, pk, _, is_last in found if is_last), START
         )
@@ -41,10 +41,10 @@ def stalled_executions() -> int:
     return count
 
 
-# Executions with a long-running step are planned from time to time.
+# Regularly plan executions that have a long-running step.
 #
-# A chord's body may be lost while a sibling of the chord runs on: no other duty would check the
-# join before that sibling ends.
+# If a chord's body is lost while another step of the execution runs, no other duty checks the join
+# before that step ends.
 
 
 JOINS_BATCH = 50
@@ -59,7 +59,7 @@ def unplanned_joins() -> int:
     )
 
 
-# Executions past their deadline end as TIMEOUT.
+# End executions with TIMEOUT when their deadline has passed.
 
 
 OVERDUE_BATCH = 100
@@ -74,7 +74,7 @@ def overdue_executions() -> int:
     )
 
 
-# Executions that had to be undone after their running steps, which have now ended.
+# Begin the undo steps of executions whose running steps have now ended.
 
 
 UNDO_BATCH = 100
@@ -102,7 +102,7 @@ def leftover_runs() -> int:
     return len(found)
 
 
-# Parents and children that lost each other: an end whose notification was lost.
+# Parents and children that missed the notification of the other's end.
 
 
 CHILDREN_BATCH = 200

@@ -33,7 +33,7 @@ def expired_leases() -> int:
     """Time out, release or fail runs whose lease has expired; return how many."""
     count = 0
     rows = statements.fetch("runs_with_expired_lease", {"batch": BATCH})
-    # Before the first is released: the last of several would seem to have been alone.
+    # Count them before the first is released, because the last would then seem to have been alone.
     held = _held([leased_by for _, _, _, leased_by, *_ in rows])
     for run_id, execution_id, token, leased_by, crashes, queue, overdue in rows:
         companions = held.get(leased_by, 1) - 1
@@ -64,7 +64,7 @@ def _take_back(
     death = Death(lost=1, crashed=1, cause=cause[:MOST])
     silent = crashes + 1
     if silent < config().poison:
-        # Not delayed: the lease was long enough.
+        # Without a delay, because the run has already waited for the end of its lease.
         return mend(execution_id, run_id, token, crashes, death, at_once=True)
     failure = permanent(
         f"Remote runners stopped reporting during this step {silent} times, the last of them "
@@ -83,11 +83,11 @@ def _held(holders: list[str]) -> dict[str, int]:
     return dict(counts) if holders else {}
 
 
-# Steps whose process on this machine is gone are sent again, long before their lease ends.
+# Send steps again if their process on this machine has ended, long before their leases end.
 #
-# If memory was short a moment ago, a child that its parent has not reaped is left for the next
-# pass: the parent knows whether the child had taken the memory. The worker that waits for an
-# isolated process judges its end; if that fails, the lease expires.
+# If memory was short recently, a child that its parent has not reaped is left to the next pass:
+# only the parent knows whether the child had used up the memory. The worker that waits for an
+# isolated process judges how that process ended; if the worker cannot, the lease expires.
 
 
 SEEN = 2_000

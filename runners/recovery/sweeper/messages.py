@@ -27,7 +27,7 @@ def lost_messages() -> int:
     patience = config().patience
     found = statements.fetch("recheck_unclaimed_runs", {"batch": LOST_BATCH, "patience": patience})
     remote = limits().remote_queues
-    # Runs of remote queues wait until a runner asks, once a worker has rendered their inputs.
+    # Once a worker has rendered a remote run's inputs, the run waits for a runner, not a message.
     picked = [
         (messages.PREPARED_BY if queue in remote else queue, run, execution, overtaken)
         for queue, run, overtaken, prepared, execution in found
@@ -69,7 +69,7 @@ def _depth(link: Connection, queue: str) -> int:
         return 0
 
 
-# Send what is due and was not sent: retries, and messages that the broker did not accept.
+# Send due runs without a message: retries, and messages that the broker did not accept.
 
 
 def due_runs() -> int:

@@ -15,8 +15,8 @@ def expired_results() -> int:
     return len(statements.fetch("delete_expired_results", {"batch": BATCH}))
 
 
-# Remove workers and remote runners that were not seen for a day: each start may bring a new name.
-# A worker that continues after a longer stop writes its row again.
+# Remove workers and remote runners that have not reported for a day, because each start can create
+# a new name. A worker that continues after a longer interruption writes its row again.
 
 
 AGE = timedelta(days=1)
@@ -29,7 +29,7 @@ def silent_runners() -> int:
     return old.filter(pk__in=ids).delete()[0]
 
 
-# Jobs that requests left to workers: lost ones are sent again or fail, old ones are deleted.
+# Jobs that requests gave to workers: lost jobs are sent again or fail, and old jobs are deleted.
 
 
 def lost_jobs() -> int:

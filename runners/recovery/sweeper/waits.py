@@ -15,7 +15,7 @@ from runners.waits import wake_runs
 from runners.waits.events import DELIVER, deliver_missed, stamped
 
 BATCH = 1_000
-TIMERS_SECONDS = 0.7  # this sweep comes every second
+TIMERS_SECONDS = 0.7  # time limit of one sweep, which runs every second
 
 
 def due_timers() -> int:
@@ -31,7 +31,7 @@ def due_timers() -> int:
             return count
 
 
-# Events whose message was lost get another one.
+# Send the messages of events again if they were lost.
 
 AGE = timedelta(seconds=5)
 
@@ -55,7 +55,7 @@ def undelivered_events() -> int:
     return len(found)
 
 
-# Runs that were suspended while an event arrived, and whose process died before its check.
+# Runs that were suspended while an event arrived, by a process that died before its check.
 
 MISSED_BATCH = 50
 

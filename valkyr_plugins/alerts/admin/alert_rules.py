@@ -43,10 +43,11 @@ from valkyr_plugins.alerts.rules import (
 )
 from valkyr_plugins.alerts.sending import send_test
 
-# The form of an alert rule: what to report, to whom, how often; its secret is never filled in.
+# The form of an alert rule: conditions, channel and maximum frequency. The page never shows the
+# secret.
 
 
-# The API's names of fields, by the form's names.
+# The form's field names, by the API's names.
 NAMES = {
     "intervalSeconds": "interval_seconds",
     "rateFactor": "rate_factor",
@@ -166,7 +167,7 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
         data = super().clean() or {}
         data["about_id"] = self._workflow(data)
         if not self.errors:
-            # The fields of other channels may be left over after a change of the channel.
+            # After a change of the channel, fields of the previous channel may still have values.
             if data["channel"] != AlertChannel.EMAIL:
                 data["recipients"] = []
             if data["channel"] != AlertChannel.WEBHOOK:

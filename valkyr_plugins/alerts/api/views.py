@@ -149,10 +149,10 @@ class TryAlertRule(Endpoint):
         return Response(AlertDeliveryShape(send_test(rule, actor=self.actor)).data)
 
 
-# Alerts and the messages about them: list; and send a message again.
+# The endpoints for alerts and their messages: lists, and the resending of a message.
 
 
-# Ids are made in the order of time.
+# IDs increase with time.
 BY_ID = ("id",)
 ALERT_FILTERS = {"state": "state", "kind": "kind", "ruleId": "rule_id"}
 DELIVERY_FILTERS = {"state": "state", "ruleId": "rule_id", "alertId": "alert_id"}

@@ -90,7 +90,7 @@ class ChangeForm(CanaryForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, initial=_values(kwargs["object_id"]), **kwargs)
-        # The remaining hours decrease while the user types, so compare them with those shown.
+        # The remaining hours decrease while the user types, so compare with the displayed hours.
         self.fields["promote_hours"].show_hidden_initial = True
 
     def clean(self) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from valkyr_plugins.canary.lifecycle import ENGINE
 from valkyr_plugins.canary.models import Canary, CanaryState
 from valkyr_plugins.canary.watching import unanswered
 
-SHOWN = 8  # on the home page
+SHOWN = 8  # maximum canaries on the home page
 
 
 def _open_canary(admin: OperatingAdmin, request: HttpRequest, pk: str) -> HttpResponse:

@@ -16,7 +16,7 @@ from valkyr_plugins.connectors.ai.conversation import Message, UsedTokens
 from valkyr_plugins.connectors.ai.provider import ProviderInputs
 from valkyr_plugins.connectors.data.validate import require_schema
 
-# What an agent's output has of its last turn's.
+# The fields of the last turn's output that an agent's output contains.
 RESULT = ("text", "output", "turns", "toolCalls", "usage", "cost", "messages")
 
 
@@ -204,7 +204,7 @@ class LlmAgent(ExpandingContainer):
         return expanded(task, catalog)
 
     def collected(self, inputs: Mapping[str, Any], turns: int, last: Any) -> Any:
-        # A person can fix the dead letter of the last turn with any result.
+        # A user may have fixed the dead letter of the last turn with any result.
         found = last[inputs["resultOf"]]
         if not isinstance(found, Mapping):
             raise StepError(

@@ -111,7 +111,7 @@ class McpCall(McpModule[McpCallInputs]):
     )
 
     def execute(self, inputs: McpCallInputs, ctx: StepContext) -> Result:
-        # The SDK is slow to load, and most workers never call a tool.
+        # Imported here because the SDK is slow to load and most workers never call a tool.
         from valkyr_plugins.connectors.agents.mcp_session import call_tool
 
         return Result(call_tool(inputs, ctx))

@@ -130,7 +130,7 @@ async def _session(
     seconds: float,
 ) -> T:
     headers = {name: str(value) for name, value in inputs.headers.items()}
-    # Compressed responses could unpack to more than the limit.
+    # A compressed response could become larger than the limit when it is unpacked.
     headers["accept-encoding"] = "identity"
     if ctx.credential is not None:
         if any(name.lower() == "authorization" for name in headers):
@@ -210,7 +210,7 @@ def _host(inputs: McpInputs) -> str:
 
 @lru_cache(maxsize=1)
 def _guarded(pid: int) -> GuardedTransport:
-    # Per process: connections that a parent opened must not be shared with its children.
+    # One client per process, because a process must not use connections that its parent opened.
     return GuardedTransport()
 
 
@@ -219,15 +219,15 @@ class _Bridge(httpx2.AsyncBaseTransport):
 
     def __init__(self, limit: int) -> None:
         self.failure: BaseException | None = None
-        self.status = 0  # of the last response, if it was an error
+        self.status = 0  # status of the last response if it was an error, otherwise 0
         self.retry_after: str | None = None
         self._limit = limit
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send the request in a thread; answer a GET with 405, because no stream is needed."""
         if request.method == "GET":
-            # The stream of a server's own messages. A single call needs none, and a thread that
-            # waits for it would outlive the call.
+            # With a GET, the client asks for a stream of messages that the server begins. A single
+            # call does not need this stream, and a thread that waits for it would outlive the call.
             return httpx2.Response(405, request=request)
         sent = httpx.Request(
             request.method,

@@ -25,9 +25,9 @@ from valkyr_plugins.connectors.ai.conversation import CalledTool
 from valkyr_plugins.connectors.data.validate import require_fit, require_schema
 
 INVALID = "invalid"
-SUMMARY = 4_000  # characters of the arguments, for the person who approves a call
+SUMMARY = 4_000  # maximum characters of the arguments that approvers of a call see
 MAX_RESULT = 20_000
-SAID = 2_000  # characters of an error, for the model
+SAID = 2_000  # maximum characters of an error that the model sees
 
 
 class OfferedTool(Tool):
@@ -155,7 +155,7 @@ def _misfit(arguments: Any, tool: Tool) -> str:
     try:
         require_fit(arguments, tool.parameters, REQUEST)
     except StepError as error:
-        if error.details is None:  # the schema is at fault, so other arguments do not help
+        if error.details is None:  # the schema is invalid, so other arguments would not help
             raise
         return f"Wrong arguments: {error.message}. Call the tool again."[:SAID]
     return ""

@@ -7,7 +7,7 @@ from typing import Any
 from executions.public.definitions import ConfigProblem
 from valkyr_plugins.connectors.agents.expansion import OUTCOMES_OF_ITS_OWN
 
-# Inside the agent's loop, these names mean its own turns and calls.
+# Inside an agent, these names refer to the agent's own turns and calls.
 _TURN = re.compile(r"\{\{[^}]*\bloop\b")
 _CALL = re.compile(r"\{\{[^}]*\b(?:loop|item|index)\b")
 _READ_PER_CALL = ("tools", "toolsets", "approvers")

@@ -68,7 +68,7 @@ class Said(BaseModel):
 
     content: Text = ""
     refusal: Text = ""
-    # DeepSeek's name and OpenRouter's.
+    # The name `reasoning_content` is DeepSeek's, and `reasoning` is OpenRouter's.
     reasoning: Text = Field("", validation_alias=AliasChoices("reasoning_content", "reasoning"))
     tool_calls: list[WireToolCall] | None = None
 
@@ -132,10 +132,10 @@ def _read(kind: type[T], value: Any, host: str) -> T:
         ) from error
 
 
-# Join an answer from its pieces; a whole answer is one piece.
+# Join the pieces of an answer. An answer that is not streamed is one piece.
 
 
-# Characters; a step may return 5 MiB of JSON.
+# Maximum characters of an answer: a step may return 5 MiB of JSON.
 MAX_TEXT = 1_000_000
 MAX_CALLS = 100
 
@@ -207,7 +207,7 @@ class StreamedAnswer:
         given = call.function.arguments
         known.id = known.id or call.id
         known.name += call.function.name
-        # Some servers give the arguments as an object, not as its text.
+        # Some servers send the arguments as an object instead of as JSON text.
         text = given if isinstance(given, str) else json.dumps(given) if given else ""
         known.text += text
         self._count(len(call.function.name) + len(text))
@@ -221,16 +221,16 @@ class StreamedAnswer:
             )
 
 
-# Show an answer while it arrives: pieces in the run's log, its end in the heartbeat.
+# Show an answer while it arrives: its pieces in the run's log, and its end in the heartbeat.
 #
-# The shown part ends at a space: so a secret that the model repeats is never split there, and is
-# recognised and removed.
+# Each shown part ends at a space. So a secret that the model repeats is never split, and is
+# recognized and removed.
 
 
-PIECE = 400  # characters of one log entry, at least
+PIECE = 400  # minimum characters of one log entry
 MOST_PIECES = 60
-SHOWN = 2_000  # characters of the text's end in the heartbeat
-HELD_BACK = 4_000  # after this many characters, text without any space is shown too
+SHOWN = 2_000  # maximum characters of the text's end in the heartbeat
+HELD_BACK = 4_000  # number of characters after which text without any space is shown too
 EVERY_SECONDS = 1.0
 
 
@@ -239,11 +239,11 @@ class ShownProgress:
 
     def __init__(self, ctx: StepContext) -> None:
         self._ctx = ctx
-        self._open = ""  # not in the log yet
-        self._recent = ""  # the end of what came
+        self._open = ""  # text that is not in the log yet
+        self._recent = ""  # the end of the received text
         self._characters = 0
         self._pieces = 0
-        self._told_at = -EVERY_SECONDS  # so that the first piece is shown at once
+        self._told_at = -EVERY_SECONDS  # shows the first piece at once
 
     def add(self, text: str, reasoning: int = 0) -> None:
         """Add a piece of the answer: its text, and its number of reasoning characters."""
@@ -275,7 +275,7 @@ class ShownProgress:
         self._told_at = time.monotonic()
         shown = self._recent[: _settled(self._recent)]
         if len(shown) > SHOWN:
-            # It does not begin within a word either.
+            # Begin after a space too, so that no secret is split at the beginning.
             shown = shown[-SHOWN:].partition(" ")[2] or shown[-SHOWN:]
         self._ctx.heartbeat({"characters": self._characters, "text": shown})
 

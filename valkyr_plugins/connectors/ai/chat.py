@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from valkyr_plugins.connectors.ai.answers import StreamedAnswer
 
 
-# The inputs of `llm.chat`, its request, and its outputs.
+# The inputs, the request and the outputs of `llm.chat`.
 
 
 class Tool(ModuleInputs):
@@ -260,7 +260,7 @@ class LlmChat(LlmModule[ChatInputs]):
         import valkyr_plugins.connectors.ai.requests  # noqa: F401 - loads openai and httpx
 
     def execute(self, inputs: ChatInputs, ctx: StepContext) -> Result:
-        # The client is slow to load, and most workers never call a model.
+        # Imported here because the client is slow to load and most workers never call a model.
         from valkyr_plugins.connectors.ai.requests import ask, usage_of
 
         body = inputs.chat_body()

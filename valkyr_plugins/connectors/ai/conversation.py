@@ -10,7 +10,7 @@ from runners.public.modules import ModuleInputs, ModuleOutputs
 from valkyr_plugins.connectors.ai.answers import Usage
 from valkyr_plugins.connectors.ai.provider import ProviderInputs
 
-# The first bytes of the kinds of images that models take.
+# The first bytes of the image formats that models accept.
 MAGIC = {
     b"\x89PNG\r\n\x1a\n": "image/png",
     b"\xff\xd8\xff": "image/jpeg",
@@ -156,7 +156,7 @@ def conversation(system: str, messages: str | list[Message]) -> list[dict[str, A
     return [*first, *(message.wire() for message in messages)]
 
 
-# Common parts of chat and extraction: the conversation, the options of the answer, usage.
+# The parts that chat and extraction share: the conversation, the options of the answer, and usage.
 
 
 class AskedInputs(ProviderInputs):

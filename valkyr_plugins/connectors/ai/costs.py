@@ -32,7 +32,7 @@ class Price(BaseModel):
 
     input: Decimal = Field(ge=0, le=1_000_000)
     output: Decimal = Field(Decimal(0), ge=0, le=1_000_000)
-    # The part of the input that the provider had cached from an earlier request.
+    # The price of the input tokens that the provider had cached from an earlier request.
     cached: Decimal | None = Field(None, ge=0, le=1_000_000)
     currency: str = Field("", pattern="^([A-Z]{3})?$")
 
@@ -114,7 +114,7 @@ def _read(text: str) -> dict[str, Price]:
         ) from error
 
 
-# Report to the engine what a request spent, even if it failed after tokens had arrived.
+# Report to the engine what a request cost, even if it failed after it had used tokens.
 
 
 # OpenAI's rule of thumb for English (help.openai.com, "What are tokens and how to count them?").

@@ -10,7 +10,7 @@ from valkyr_plugins.connectors.ai.conversation import UsedTokens
 from valkyr_plugins.connectors.ai.provider import LlmModule, ProviderInputs
 
 MAX_TEXTS = 2_000
-MAX_CHARACTERS = 100_000  # of one text; models take some 8,000 tokens
+MAX_CHARACTERS = 100_000  # maximum characters of one text; models accept about 8,000 tokens
 
 
 class EmbedInputs(ProviderInputs):

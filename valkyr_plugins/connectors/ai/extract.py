@@ -188,7 +188,7 @@ def _fitting(text: str, schema: dict[str, Any]) -> Any:
     try:
         require_fit(data, schema, REQUEST)
     except StepError as error:
-        if error.details is None:  # the schema is at fault, so another answer does not help
+        if error.details is None:  # the schema is invalid, so another answer would not help
             raise
         raise _Unfit(error.message, details=error.details["errors"]) from error
     return data

@@ -20,7 +20,7 @@ from valkyr_plugins.connectors.ai.provider import ProviderInputs
 from valkyr_plugins.connectors.network.transport import request_deadline
 
 MAX_SAID = 500
-# By the error's code or type, or a part of its message (OpenAI, Azure, DeepSeek, Zhipu, vLLM).
+# Marks in an error's code, type or message (OpenAI, Azure, DeepSeek, Zhipu, vLLM).
 TOO_LONG = ("context_length", "context length", "context window", "prompt is too long")
 FILTERED = (
     "content_filter", "content filter", "content_policy", "content management policy",
@@ -38,7 +38,7 @@ ADVICE = {
 def told(error: Exception, inputs: ProviderInputs, host: str, seconds: float) -> StepError:
     """Convert a client's exception to a StepError; `seconds` is the time limit of the answer."""
     for cause in _causes(error):
-        if isinstance(cause, StepError):  # ours, which the client has wrapped
+        if isinstance(cause, StepError):  # Valkyr's own error, which the client has wrapped
             return StepError(cause.message, cause.error_type)
     who = f"{inputs.model} at {host}"
     if isinstance(error, openai.APIStatusError):
@@ -56,7 +56,7 @@ def told(error: Exception, inputs: ProviderInputs, host: str, seconds: float) ->
         )
     if isinstance(error, openai.APIError) and not isinstance(error, openai.APIConnectionError):
         return _broken_off(error, who)
-    # The client's message for a failed connection says nothing; its cause does.
+    # The client's message for a failed connection is not informative, but its cause is.
     cause = (error.__cause__ if isinstance(error, openai.APIConnectionError) else None) or error
     text = f"{who}: {type(cause).__name__}: {cause}"[:MAX_SAID].rstrip(": ")
     return StepError(text, error_type_of(cause))
@@ -73,7 +73,7 @@ def said(error: openai.APIError) -> str:
     body = error.body
     message = body.get("message") if isinstance(body, dict) else None
     text = message if isinstance(message, str) else error.message
-    # Some providers number their errors.
+    # Some providers use numbers as error codes.
     code = body.get("code") if isinstance(body, dict) else error.code
     shown = f"{code}: {text}" if code else text
     return " ".join(shown.split())[:MAX_SAID]
@@ -92,7 +92,7 @@ def _refused(error: openai.APIStatusError, who: str) -> StepError:
 
 def _meaning(status: int, text: str) -> tuple[str, ErrorType]:
     if status == 401:
-        # Without the provider's message: some repeat a part of the key.
+        # Omit the provider's message, because some messages contain a part of the key.
         return "rejected the key (401): check the step's credential", ErrorType.PERMANENT
     known = _known(text) if status < 500 else ""
     if known:

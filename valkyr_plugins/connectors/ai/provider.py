@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 BASE_URL = "VALKYR_LLM_BASE_URL"
 OPENAI = "https://api.openai.com/v1"
-# Longer than every model's own timeout, so that the model's error names the cause.
+# Longer than the timeout of every model, so that an error of the model states the cause.
 STEP_SECONDS = 320.0
 HEADERS = {"User-Agent": "Valkyr", "Accept-Encoding": "identity"}
 
@@ -68,7 +68,7 @@ def checked_url(url: str) -> str:
     """Return an endpoint's URL without a trailing slash. Raises ValueError if it is invalid."""
     parts = urlsplit(url)
     plain = not (parts.username or parts.password or parts.query or parts.fragment)
-    # Reading the port raises ValueError if it is not a number.
+    # `parts.port` raises ValueError if the port is not a number.
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0 or not plain:
         raise ValueError(
             "expected an address such as https://api.example.com/v1, without user, query or "
@@ -115,7 +115,7 @@ def client(inputs: ProviderInputs, ctx: StepContext) -> "OpenAI":
         http_client=_connections(os.getpid()),
         _enforce_credentials=False,
     )
-    # The worker's environment does not belong to the workspace.
+    # These values come from the worker's environment, which does not belong to the workspace.
     made.organization = made.project = made.webhook_secret = None
     made._custom_headers = HEADERS
     return made
@@ -130,7 +130,7 @@ def headers(provider: "OpenAI", ctx: StepContext, nth: int, changes: int = 0) ->
 
     mark = f"-{nth}.{changes}" if changes else f"-{nth}" if nth else ""
     found: dict[str, Any] = {"Idempotency-Key": ctx.idempotency_key + mark}
-    # A private server may need no key.
+    # A private server may not need a key.
     return found if provider.api_key else {**found, "Authorization": Omit()}
 
 
@@ -148,7 +148,7 @@ def _key(ctx: StepContext) -> str:
 
 @lru_cache(maxsize=1)
 def _connections(pid: int) -> "httpx.Client":
-    # Per process: connections that a parent opened must not be shared with its children.
+    # One client per process, because a process must not use connections that its parent opened.
     import httpx
 
     from valkyr_plugins.connectors.ai.transport import BoundedTransport
@@ -156,7 +156,7 @@ def _connections(pid: int) -> "httpx.Client":
     return httpx.Client(transport=BoundedTransport(), follow_redirects=False, trust_env=False)
 
 
-# Common parts of the steps that call a language model.
+# The parts that all steps with a language model share.
 
 
 InputsT = TypeVar("InputsT", bound=ProviderInputs)

@@ -9,20 +9,20 @@ from pydantic import Field, model_validator
 
 from runners.public.modules import Bad, Module, ModuleInputs, ModuleOutputs, Result, StepContext
 
-# The quality of a text by countable properties; the published formula, pure.
+# Rate the quality of a text by countable properties, with a published formula. Pure.
 #
 # Score = 0.3 completeness + 0.3 coherence + 0.2 relevance + 0.2 length, each from 0 to 1
-# (docs/reference/modules.md, `quality.assess`; the weights can be given). It judges the form of a
-# text, never its truth.
+# (docs/reference/modules.md, `quality.assess`; the weights can be changed). The score rates the
+# form of a text, not its truth.
 
 
-# Chinese and Japanese have no spaces between words: there each character counts as one.
+# Chinese and Japanese have no spaces between words, so each character counts as a word.
 _SPACELESS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 WORD = re.compile(rf"[{_SPACELESS}]|[^\W_{_SPACELESS}]+(?:['\u2019-][^\W_{_SPACELESS}]+)*")
 BLANK_LINES = re.compile(r"\n[ \t]*\n\s*")
 HEADING = re.compile(r"#{1,6}[ \t]+\S|[^\n]+\n(?:={3,}|-{3,})[ \t]*(?:\n|$)")
 LIST_ITEM = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+\S", re.MULTILINE)
-# Also the ellipsis and the full stops of Chinese; then closing quotes and brackets.
+# Includes the ellipsis and the full stops of Chinese, followed by closing quotes and brackets.
 SENTENCE_END = re.compile("[.!?\u2026\u3002\uff01\uff1f][\"'\u201d\u2019\u00bb)\\]]{0,3}$")
 DIGITS = 6
 
@@ -72,7 +72,7 @@ def assess(
     if total <= 0:
         raise ValueError("all weights are 0: at least one must be more than 0")
     score = sum(weights[name] * found[name].score for name in found) / total
-    # So that 0.6 is 0.6: a sum of binary fractions may miss it slightly.
+    # Rounded, because a sum of binary fractions may differ slightly from 0.6.
     return Assessment(min(1.0, round(score, DIGITS)), words, len(paragraphs), found)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import openai
 
-# The client loads these on first use, which would be during the first step.
+# The client would load these modules on first use, which is during the first step.
 import openai.resources.chat
 import openai.resources.embeddings
 
@@ -69,7 +69,7 @@ CHANGES = (
     RequestChange("stream_options", _without("stream_options")),
     RequestChange("response_format", _plain_object),
 )
-# The first request and four changes: `response_format` can change twice.
+# The first request and four changed requests: `response_format` can change twice.
 MOST_REQUESTS = 5
 REFUSALS = (
     "unsupported", "not support", "unknown", "unrecognized", "not permitted", "unavailable",
@@ -87,10 +87,10 @@ def put_otherwise(body: Body, refusal: str) -> tuple[Body, str] | None:
     return None
 
 
-# One request of a chat completion, from its body to the whole answer, streamed or not.
+# Send one request for a chat completion, streamed or not, and return the whole answer.
 #
-# Whatever the result, its costs are reported: by the provider's count, or estimated if the answer
-# ended before that arrived.
+# Its costs are always reported: with the provider's count of tokens or, if the answer ended before
+# the count arrived, with an estimate.
 
 
 def ask(inputs: ProviderInputs, body: Body, ctx: StepContext, *, nth: int = 0) -> StreamedAnswer:
@@ -98,7 +98,7 @@ def ask(inputs: ProviderInputs, body: Body, ctx: StepContext, *, nth: int = 0) -
 
     `nth` counts the step's requests, which have different idempotency keys.
     """
-    price_table()  # an invalid price list is reported before anything is spent
+    price_table()  # reports an invalid price list before anything is spent
     seconds = seconds_for(inputs, ctx)
     provider = client(inputs, ctx)
     host = host_of(provider.base_url)
@@ -173,7 +173,7 @@ def _streamed(stream: Any) -> Iterator[Any]:
     media_type = _media_type(stream.response)
     with stream:
         if media_type == "application/json":
-            # It does not stream although requested.
+            # The server does not stream, although the request asks for a stream.
             yield json.loads(stream.response.read())
             return
         _require(media_type, "text/event-stream", stream.response)
@@ -210,12 +210,12 @@ def _require_end(answer: StreamedAnswer, who: str) -> None:
         raise StepError(f"{who} ended its answer early", ErrorType.TRANSIENT)
 
 
-# The requests of `llm.embed`, batch after batch; the costs of each are reported.
+# Send the requests of `llm.embed`, one batch after another, and report the costs of each.
 
 
-# A number of seven digits takes about 12 characters, of the 5 MiB of JSON that a step may return.
+# A number of 7 digits takes about 12 characters. A step may return 5 MiB of JSON.
 MAX_NUMBERS = 400_000
-# The digits of single precision, in which models calculate.
+# The significant digits of single precision, with which models calculate.
 DIGITS = 7
 
 

@@ -8,9 +8,9 @@ from runners.public.modules import StepError
 from valkyr_plugins.connectors.network.transport import GuardedTransport
 
 MEBIBYTE = 1024 * 1024
-STREAM_BYTES = 64 * MEBIBYTE  # some 300 bytes a token: past every model's longest answer
+STREAM_BYTES = 64 * MEBIBYTE  # about 300 bytes per token: more than the longest answer of any model
 WHOLE_BYTES = 16 * MEBIBYTE
-# The client puts an event together line by line, so a long one would cost it quadratically.
+# The client joins the lines of an event one by one, which takes quadratic time for a long event.
 EVENT_BYTES = MEBIBYTE // 2
 
 

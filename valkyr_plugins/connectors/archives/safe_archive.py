@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from runners.public.modules import StepError
 
-# Names inside archives: only those that stay in the target folder, each once.
+# Check names inside archives: each must stay in the target folder and occur only once.
 
 
 DRIVE = re.compile(r"[A-Za-z]:")
@@ -58,14 +58,14 @@ def require_apart(names: Iterable[str]) -> None:
 
 
 MEBIBYTE = 1024 * 1024
-MAX_DIRECTORY = 4 * MEBIBYTE  # of an archive's list of entries
+MAX_DIRECTORY = 4 * MEBIBYTE  # maximum size of an archive's list of entries
 PART = 64 * 1024
-RATIO_FROM = MEBIBYTE  # a smaller entry may have any compression ratio
+RATIO_FROM = MEBIBYTE  # size below which an entry may have any compression ratio
 ENCRYPTED = 0x1
-# The errors of zipfile and its dependencies for invalid bytes.
+# The errors that zipfile and its dependencies raise for invalid bytes.
 BROKEN = (
     *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError),
-    *(ValueError, LookupError, OverflowError, RuntimeError),  # NotImplementedError among these
+    *(ValueError, LookupError, OverflowError, RuntimeError),  # includes NotImplementedError
 )
 METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 

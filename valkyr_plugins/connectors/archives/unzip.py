@@ -20,7 +20,7 @@ from valkyr_plugins.connectors.files.inputs import (
 from valkyr_plugins.connectors.files.listing import FilePattern
 from valkyr_plugins.connectors.files.store import MAX_BYTES, MEBIBYTE, Stores
 
-MAX_INLINE = 3 * MEBIBYTE  # Base64 is a third longer, and an output may have 5 MiB
+MAX_INLINE = 3 * MEBIBYTE  # Base64 is a third longer, and an output may have 5 MiB of JSON
 
 
 class ArchiveUnzipInputs(StoreInputs):

@@ -21,8 +21,8 @@ from valkyr_plugins.connectors.files.inputs import (
 from valkyr_plugins.connectors.files.store import MAX_BYTES, MEBIBYTE, Stores
 
 MAX_FILES = 1_000
-MAX_INLINE = 3 * MEBIBYTE  # Base64 is a third longer, and an output may have 5 MiB
-# Not the time of packing: an attempt after a crash makes the same bytes.
+MAX_INLINE = 3 * MEBIBYTE  # Base64 is a third longer, and an output may have 5 MiB of JSON
+# A fixed time instead of the current one, so that an attempt after a crash makes the same bytes.
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
 

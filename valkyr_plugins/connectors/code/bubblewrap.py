@@ -15,7 +15,7 @@ from pathlib import Path
 
 from valkyr_plugins.connectors.code.confined import namespaces
 
-HOME = "/valkyr"  # where the sandbox has `confined`, and nothing else of the project
+HOME = "/valkyr"  # the sandbox's folder for `confined`, the only part of the project in the sandbox
 CONFINED = Path(namespaces.__file__).parent
 TMP_BYTES = 16 * 1024 * 1024
 TRIAL = {
@@ -94,10 +94,11 @@ def _namespaces() -> Iterator[str]:
     yield from ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts")
     yield from ("--unshare-cgroup", "--hostname", namespaces.HOST)
     yield from ("--as-pid-1", "--die-with-parent", "--new-session", "--clearenv")
-    # What `inside` needs to bound the number of files in /tmp, and gives up after that.
+    # `inside` needs this capability to limit the number of files in /tmp, and drops it afterwards.
     yield from ("--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN")
     if os.geteuid() == 0:
-        # Root's user namespace would map only root; `inside` becomes nobody, then creates one.
+        # A user namespace created by root would map only root. So `inside` first becomes the user
+        # nobody, and then creates a user namespace.
         yield from ("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID")
     else:
         yield "--unshare-user"

@@ -48,7 +48,7 @@ def code_problems(
     config: Mapping[str, Any], module: str, is_on: Callable[[], bool], why_off: str
 ) -> list[ConfigProblem]:
     """Return the problems of a step's code; `why_off` is the message if the module is disabled."""
-    from django.core.exceptions import ImproperlyConfigured  # workers describe modules without it
+    from django.core.exceptions import ImproperlyConfigured  # not needed to describe modules
 
     found = []
     if "{{" in str(config.get("code", "")):

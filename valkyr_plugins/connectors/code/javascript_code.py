@@ -30,7 +30,7 @@ OFF = off("JavaScript", JAVASCRIPT_CODE)
 ENGINE = "_quickjs"
 NO_ENGINE = "QuickJS is not installed on this worker: install valkyr[javascript]"
 MIB = 1024 * 1024
-# What Python, QuickJS's own code and the copies of inputs and result take beside JavaScript.
+# Memory, in MiB, for Python, QuickJS's own code, and the copies of inputs and result.
 PROCESS_MB = 192
 
 

@@ -93,7 +93,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         with suppress(subprocess.TimeoutExpired):
             process.wait(PATIENCE_SECONDS)
     if process.poll() is None:
-        # The code first: a process that lost its supervisor is hard to find.
+        # Kill the code's process first, because it is hard to find once its supervisor has ended.
         for pid in _children(process.pid):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -124,7 +124,7 @@ def _read(handle: int) -> bytes:
     return os.pread(handle, MAX_READ_BYTES, 0)
 
 
-# The meaning of a confined process's end for its step.
+# Convert the end of a confined process into the result of its step.
 
 
 MAX_LINES = 150

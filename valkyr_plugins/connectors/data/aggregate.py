@@ -21,7 +21,7 @@ from valkyr_plugins.connectors.data.rows import (
     sort_key,
 )
 
-# Calculations over a group's values: counts, sums, averages, extremes, first and last, lists.
+# Calculations over the values of a group: counts, sums, averages, extremes, first and last, lists.
 
 
 Function = Literal["count", "distinct", "sum", "avg", "min", "max", "first", "last", "collect"]
@@ -54,7 +54,7 @@ def _extreme(pick: Callable[..., Any]) -> Calculation:
             return None
         value = pick(values, key=sort_key(values, "auto", field))
         number = number_of(value)
-        # As numbers, if all are: a CSV's "9" and "10" are compared as numbers, too.
+        # Return a number if all values are numbers, including texts such as a CSV's "9" and "10".
         if number is not None and all(number_of(other) is not None for other in values):
             return as_json(number)
         return value
@@ -62,7 +62,7 @@ def _extreme(pick: Callable[..., Any]) -> Calculation:
     return found
 
 
-# Each takes the values that are not null, and the field's name for its messages.
+# Each function gets the values that are not null, and the field's name for its messages.
 CALCULATIONS: dict[Function, Calculation] = {
     "count": lambda values, _: len(values),
     "distinct": lambda values, _: len({identity(value) for value in values}),

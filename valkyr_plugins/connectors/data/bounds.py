@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from runners.public.modules import Module, StepError
 
-# The size of a step's inputs or outputs as JSON (executions.payloads.MAX_BYTES).
+# Maximum size of a step's inputs or outputs as JSON, in bytes (executions.payloads.MAX_BYTES).
 MAX_BYTES = 5 * 1024 * 1024
 MAX_ROWS = 100_000
 
@@ -62,7 +62,7 @@ def weight(value: Any, most: int = MAX_BYTES) -> int:
     return total
 
 
-# The base of modules that only compute a value from values, and so run inline.
+# The base class of modules that only compute a value and therefore run inline.
 
 
 class PureModule(Module[Any]):

@@ -19,7 +19,7 @@ from runners.public.modules import (
 )
 from valkyr_plugins.connectors.data.bounds import MAX_BYTES, checked_text, without_nul
 
-# In all of these the byte 0x0A is a line's end and nothing else, so that files can be cut there.
+# In all these encodings, the byte 0x0A is always a line's end, so that files can be split there.
 Encoding = Literal[
     "utf-8", "ascii", "latin-1", "iso8859-2", "iso8859-15", "cp1250", "cp1251", "cp1252", "cp1253",
     "cp1254", "cp1257", "cp437", "cp850", "koi8-r", "mac-roman", "shift_jis", "euc-jp", "gbk",
@@ -86,7 +86,7 @@ def sniffed(lines: Iterable[str], quote: str) -> str:
 def _width(lines: list[str], delimiter: str, quote: str) -> int:
     """Return the number of fields per complete record; 0 if it varies or cannot be read."""
     try:
-        # Not strict: a sample of some lines may end within quotes.
+        # Without `strict`, because the sample may end inside a quoted field.
         found = [len(row) for row in csv.reader(lines, delimiter=delimiter, quotechar=quote) if row]
     except csv.Error:
         return 0
@@ -94,7 +94,7 @@ def _width(lines: list[str], delimiter: str, quote: str) -> int:
     return whole[0] if whole and len(set(whole)) == 1 else 0
 
 
-# The only way of the CSV modules to a file: below the files folder, opened once per pass.
+# The CSV modules open files only here: below the files folder, once per pass.
 
 
 @contextmanager
@@ -127,12 +127,12 @@ def written(path: str, data: bytes) -> None:
         replace(folder, name, path, [data])
 
 
-# A CSV's lines, from a text or from a file's bytes, with the position of each.
+# Read the lines of a CSV, from a text or from a file's bytes, with the position of each line.
 
 
 UTF8_MARK = b"\xef\xbb\xbf"
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
-MAX_LINE = 1024 * 1024  # bytes
+MAX_LINE = 1024 * 1024  # in bytes
 
 
 def text_lines(text: str) -> Iterator[str]:
@@ -210,9 +210,9 @@ class FileLines:
             ) from error
 
 
-# A CSV's records: fields split and counted, or a StepError that names the invalid line.
+# Read the records of a CSV: split and count fields, or raise a StepError that names a wrong line.
 #
-# Values stay text: a postal code of 01067 must not become a number.
+# Values remain text, because a postal code such as 01067 must not become a number.
 
 
 Record = tuple[int, list[str]]
@@ -270,15 +270,15 @@ def require_fit(number: int, fields: list[str], columns: list[str]) -> None:
 
 # Split a CSV file into batches: byte ranges of whole records, found in one pass over the file.
 #
-# The pass holds one record at a time, so that it takes as much memory for a million rows as for
-# ten. A batch contains everything that is needed to read its range alone, and the file's mark: the
-# file must be unchanged when the range is read.
+# The pass holds one record at a time, so it needs as much memory for a million rows as for ten. A
+# batch contains everything that is needed to read its range alone, including a mark of the file's
+# state: the file must be unchanged when the range is read.
 
 
 MAX_BATCHES = 10_000
-# Bytes of a batch, names of its columns included: it leaves room for what JSON adds.
+# Maximum bytes of a batch, including its columns' names. This leaves room for JSON's syntax.
 MOST = MAX_BYTES // 2
-BEAT = 50_000  # rows between two looks at the clock
+BEAT = 50_000  # rows between two checks of the time
 
 
 class CsvBatch(ModuleInputs):

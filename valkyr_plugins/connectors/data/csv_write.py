@@ -13,10 +13,10 @@ from runners.public.modules import Bad, Module, ModuleOutputs, Result, StepConte
 from valkyr_plugins.connectors.data.bounds import MAX_BYTES, MAX_ROWS, checked_text
 from valkyr_plugins.connectors.data.csv_format import AUTO, CsvForm, written
 
-# Convert a value to a cell of a CSV, and prevent formulas.
+# Convert a value to a cell of a CSV, and prevent spreadsheet formulas.
 
 Formulas = Literal["escape", "keep", "refuse"]
-# The wide forms are the same signs in East Asian fonts; a tab or line end may hide what follows.
+# The last four are full-width forms of the first. A tab or line end may hide a formula after it.
 BEGINNING = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 NUMBER = re.compile(r"[+-]?\d[\d .,]*(?:[eE][+-]?\d+)?%?")
 

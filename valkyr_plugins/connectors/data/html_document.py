@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
 
-# CSS selectors in parts, so that a selector checks each element only a few times.
+# Evaluate CSS selectors in parts, so that a selector checks each element only a few times.
 #
-# Lexbor, like browsers, matches a selector by backtracking over ancestors and siblings: `a p p p`
-# on a document nested 3,000 deep takes hours, in C, which observes no timeout. So its engine is
-# given one compound (`p.new[title]`) at a time, and the combinators between compounds are evaluated
-# here: from the elements found so far, each candidate's relation to them.
+# Lexbor, like browsers, matches a selector by backtracking over ancestors and siblings. In a
+# document nested 3,000 levels deep, `a p p p` takes hours, in C code that no timeout can interrupt.
+# So Lexbor gets one compound selector (`p.new[title]`) at a time. The combinators between compounds
+# are evaluated here, by the relation of each candidate to the elements found so far.
 
 
 MAX_LENGTH = 500
-# Pseudo-classes that look at one element, or at its siblings once.
+# Pseudo-classes that check one element, or each of its siblings once.
 PSEUDO_CLASSES = frozenset(
     (
         "not", "is", "where", "first-child", "last-child", "only-child", "nth-child",
@@ -30,9 +30,9 @@ PSEUDO_CLASSES = frozenset(
         "nth-last-of-type", "empty", "root", "checked", "disabled", "enabled",
     )
 )  # fmt: skip
-# They count siblings for each element: quadratic in a list's length.
+# Pseudo-classes that count siblings for each element, which is quadratic in the number of siblings.
 COUNTING = re.compile(r":(?:nth-|only-|last-|first-of)")
-# The parts to ignore when the contents of parentheses are checked, and what must not remain.
+# ATTRIBUTE and COUNT match parts to ignore in parentheses; RELATED matches what must not remain.
 ATTRIBUTE = re.compile(r"""\[(?:"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|[^\]"'])*+\]""", re.DOTALL)
 COUNT = re.compile(r":nth-[\w-]+\(\s*(?:even|odd|[-+\dn\s]+)\)", re.IGNORECASE)
 RELATED = re.compile(r"[^\s(,]\s*[>+~]\s*\S|[^\s(,]\s+[^\s),]|[(,]\s*[>+~]")
@@ -81,7 +81,7 @@ class _Reader:
         self.parts: list[Part] = []
         self.combinator = " "
         self.compound = ""
-        self.open: list[str] = []  # brackets, the innermost last
+        self.open: list[str] = []  # open brackets, the innermost last
 
     def take(self, kind: str, text: str) -> None:
         """Add a token to the current alternative. Raises ValueError if it is not supported."""
@@ -141,11 +141,11 @@ def _require_plain(compound: str) -> None:
         )
 
 
-# Reading takes time that grows with size times depth; browsers stop at this depth, too.
+# Parsing takes time proportional to size times depth. Browsers have the same limit of depth.
 MAX_DEPTH = 512
 MAX_SIBLINGS = 5_000
 TAG = re.compile(r"<(/?)([a-zA-Z][^\s/>]{0,30})")
-# They are empty, or end where the next one begins; in SVG and MathML no element is.
+# Elements that are empty or end where the next one begins. In SVG and MathML, no element does.
 FLAT = frozenset(
     (
         "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source",
@@ -205,7 +205,7 @@ class Document:
             )
         try:
             nodes = within.css(part.compound)
-        # selectolax raises its own private error for an invalid selector.
+        # selectolax raises a private exception for an invalid selector.
         except Exception as error:
             raise StepError(f"{part.compound[:100]!r} is not a CSS selector: {error}") from error
         if within.parent is None or within.parent.is_document_node:

@@ -12,17 +12,17 @@ from pydantic import Field, field_validator
 from runners.public.modules import Bad, ModuleInputs, ModuleOutputs, Result, StepContext, StepError
 from valkyr_plugins.connectors.data.bounds import MAX_BYTES, PureModule, weight
 
-# JMESPath with a bounded amount of work: no expression makes more than a step may return.
+# JMESPath with a limited amount of work: no expression creates more data than a step may return.
 #
-# `[@,@][]`, repeated thirty times, makes a billion items out of one, and `join` or `to_string` a
-# text of any length; comparing two values that `[@,@]` made forty times takes days. Loops in C do
-# not observe a timeout, so what an expression makes or compares is counted.
+# Repeated 30 times, `[@,@][]` creates a billion items from one item. `join` and `to_string` create
+# texts of any length. A comparison of two values that `[@,@]` created 40 times takes days. No
+# timeout interrupts loops in C, so the data that an expression creates or compares is counted.
 
 
-MAX_EXPRESSION = 10_000  # characters
-# 5 MiB of JSON hold at most 2.6 million.
+MAX_EXPRESSION = 10_000  # in characters
+# 5 MiB of JSON contain at most 2.6 million items.
 MAX_ITEMS = 5_000_000
-# Bytes of JSON that one search for a value in a list may compare.
+# Maximum bytes of JSON that one search for a value in a list may compare.
 MAX_COMPARED = 50_000_000
 
 Query = Callable[..., Any]
@@ -49,7 +49,7 @@ def _search(tree: Any, expression: str, data: Any, most: int | None = MAX_BYTES)
     shown = expression if len(expression) <= 200 else f"{expression[:200]}…"
     try:
         result = _Interpreter().visit(tree, data)
-    # jmespath lets Python's own errors through, for example when a list is compared with a text.
+    # jmespath does not catch Python's own errors, for example if a list is compared with a text.
     except (JMESPathError, TypeError, ValueError, OverflowError, RecursionError) as error:
         raise StepError(f"JMESPath expression {shown!r} does not fit the data: {error}") from error
     if most is not None and weight(result, most) > most:
@@ -99,7 +99,7 @@ class _Interpreter(visitor.TreeInterpreter):
 
     def visit_comparator(self, node: Any, value: Any) -> Any:
         if node["value"] not in ("eq", "ne"):
-            return super().visit_comparator(node, value)  # of numbers
+            return super().visit_comparator(node, value)  # compares numbers only
         one, other = (self.visit(child, value) for child in node["children"])
         if weight(one) > MAX_BYTES and weight(other) > MAX_BYTES:
             raise _too_much()
@@ -109,7 +109,7 @@ class _Interpreter(visitor.TreeInterpreter):
         base = self.visit(node["children"][0], value)
         if not isinstance(base, list):
             return None
-        # Before, not after: the list itself may not fit into memory.
+        # Counted before the list is created, because the list may not fit into memory.
         self._made(sum(len(item) if isinstance(item, list) else 1 for item in base))
         flat: list[Any] = []
         for item in base:
@@ -142,7 +142,7 @@ class _Interpreter(visitor.TreeInterpreter):
 _FUNCTIONS = _Functions()
 
 
-# It makes a value of a billion parts in forty steps.
+# Creates a value of a billion parts in 40 steps.
 DOUBLED = "|".join(["[@,@]"] * 40)
 
 

@@ -12,7 +12,7 @@ from runners.public.modules import Bad, ModuleInputs, ModuleOutputs, Result, Ste
 from valkyr_plugins.connectors.data.bounds import MAX_ROWS, PureModule, checked_text, without_nul
 
 MAX_DEPTH = 256
-# Escapes of characters that a text must not hold: NUL, and surrogates, paired or alone.
+# Escapes of characters that a text must not contain: NUL, and surrogates, paired or not.
 SUSPECT = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 
 
@@ -91,7 +91,7 @@ def require_flat(text: str) -> None:
             depth -= 1
 
 
-# Whole texts, or brackets; an unterminated text counts too.
+# Whole strings, including an unterminated one, and brackets outside of strings.
 _MARKS = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
 
 
@@ -160,7 +160,7 @@ def _require_text(data: Any) -> None:
     Each pair of surrogates has already become one character.
     """
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    # Without escaped backslashes, which may precede "u0000".
+    # Remove escaped backslashes first, because one of them may precede "u0000".
     if "\\u0000" in text.replace("\\\\", ""):
         raise StepError(
             "the JSON contains a NUL character (U+0000), which cannot be stored: remove it"

@@ -63,7 +63,7 @@ def require_rows(rows: list[Any]) -> list[Any]:
     return rows
 
 
-# When two values are the same: equal JSON. 1 and "1" differ, 1 and 1.0 do not.
+# Values are equal if their JSON is equal: 1 and "1" differ, 1 and 1.0 do not.
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode
 
 
@@ -90,12 +90,12 @@ def _with_integers(value: Any) -> Any:
     return [_with_integers(inner) for inner in value] if isinstance(value, list) else value
 
 
-# Numbers in rows: JSON's, or texts such as a CSV's "12.50".
+# Read numbers in rows: JSON numbers, or texts such as "12.50" in a CSV.
 #
-# Sums are decimal, so that 0.1 + 0.2 is 0.3 and a column of prices adds up to the cent.
+# Sums are decimal, so that 0.1 + 0.2 is 0.3 and a column of prices is exact to the cent.
 
 
-# Up to 60 digits and an exponent of three; no NaN, no infinity, no thousands separators.
+# Up to 60 digits on each side, and an exponent of 3; no NaN, infinity or thousands separators.
 NUMBER = re.compile(r"\s*[-+]?(?:\d{1,60}(?:\.\d{0,60})?|\.\d{1,60})(?:[eE][-+]?\d{1,3})?\s*")
 ARITHMETIC = Context(prec=60)
 
@@ -107,7 +107,7 @@ def number_of(value: Any) -> Decimal | None:
     if isinstance(value, int):
         return Decimal(value)
     if isinstance(value, float):
-        # The shortest text of this float: the number as written, not its binary expansion.
+        # `repr` returns the number as written, not its binary expansion.
         text = repr(value)
         return Decimal(text) if NUMBER.fullmatch(text) else None
     if isinstance(value, str) and NUMBER.fullmatch(value):
@@ -122,7 +122,7 @@ def as_json(number: Decimal) -> int | float:
     return float(number)
 
 
-# The order of values: by number if all are numbers, else by text; null is last.
+# Order values: as numbers if all are numbers, otherwise as text. Null is last.
 
 
 As = Literal["auto", "number", "text"]
@@ -253,7 +253,7 @@ class Sort(PureModule):
 
     def execute(self, inputs: SortInputs, ctx: StepContext) -> Result:
         rows = list(require_rows(inputs.rows))
-        # From the last field to the first: sorting is stable, so the first one decides.
+        # Sort by the last field first. Sorting is stable, so the first field takes precedence.
         for by in reversed(inputs.by):
             rows = _sorted(rows, SortBy(field=by) if isinstance(by, str) else by)
         rows = rows[: inputs.limit]
@@ -265,7 +265,7 @@ def _sorted(rows: list[Any], by: SortBy) -> list[Any]:
     valued = [(get(row), row) for row in rows]
     given = [(value, row) for value, row in valued if value is not None]
     key = sort_key([value for value, _ in given], by.as_, by.field)
-    # `reverse` keeps the order of equal rows, too.
+    # `reverse` also keeps the order of equal rows.
     given.sort(key=lambda pair: key(pair[0]), reverse=by.order == "descending")
     return [row for _, row in given] + [row for value, row in valued if value is None]
 

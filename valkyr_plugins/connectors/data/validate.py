@@ -31,7 +31,7 @@ from runners.public.modules import (
 
 MAX_ERRORS = 100
 NAMED_ERRORS = 5
-MAX_KEPT = 20_000  # characters of a schema that is cached, at most
+MAX_KEPT = 20_000  # maximum characters of a cached schema
 
 
 class ValidateInputs(ModuleInputs):
@@ -141,7 +141,7 @@ def require_fit(data: Any, schema: Any, evaluations: int) -> None:
 
 def _problems(data: Any, schema: Any, evaluations: int) -> list[dict[str, str]]:
     try:
-        # One at a time, and no more: an error's message may contain the whole data again.
+        # Find one by one, up to the maximum, because each message may contain the whole data.
         found = mistakes(validator(schema), data, EvaluationBudget(evaluations), MAX_ERRORS)
     except Unresolvable as error:
         raise StepError(f"the schema has a reference to a missing definition: {error}") from error
@@ -165,7 +165,7 @@ def require_schema(schema: Any, evaluations: int = STEP) -> None:
         text = json.dumps(schema)
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"not a JSON Schema: {error}") from error
-    # Most steps have one constant schema; checking it takes longer than checking data.
+    # Most steps have a constant schema. To check the schema takes longer than to check data.
     check = _require_schema if len(text) <= MAX_KEPT else _require_schema.__wrapped__
     check(text, evaluations)
 

@@ -130,16 +130,15 @@ class XmlParse(Module[XmlParseInputs]):
 def _namespaces(named: dict[str, str] | None) -> dict[str, Any]:
     if named is None:
         return {}
-    # xmltodict omits a namespace whose name is None.
+    # xmltodict omits a namespace prefix that is None.
     short = {uri: name or None for uri, name in named.items()}
     return cast("dict[str, Any]", {"process_namespaces": True, "namespaces": short})
 
 
-# Check an XML text before it is parsed: well formed, not too deep, and without entities.
+# Check an XML text before it is parsed: it must be well formed, not too deep, and without entities.
 #
-# Entities are the means of XML attacks: some multiply (a billion laughs), some refer to a file or
-# an address. Current feeds and interfaces do not need them, so a document that declares entities
-# fails.
+# XML attacks use entities: some multiply (a billion laughs), others refer to a file or an address.
+# Current feeds and interfaces do not need entities, so a document that declares them is rejected.
 
 
 MAX_DEPTH = 256
@@ -150,7 +149,7 @@ def require_harmless(text: str) -> None:
     from xml.parsers import expat
 
     parser = expat.ParserCreate("utf-8")
-    # Chunks of text need no check, and whole ones take fewer calls.
+    # Text needs no check, so let the parser join chunks, which takes fewer calls.
     parser.buffer_text = True
     _bound_depth(parser)
     parser.EntityDeclHandler = _declared

@@ -43,8 +43,8 @@ class OtherStore:
         if mode != "overwrite":
             raise StepError(f"{_name(place)}: files there can only be overwritten, found {mode!r}")
         filesystem, path = self._at(place)
-        # The source is read before the upload: its error leaves the store unchanged. The temporary
-        # file has no name, so a crash does not leave it.
+        # Read the whole source before the upload, so that an error leaves the store unchanged. The
+        # temporary file has no name, so a crash leaves no file behind.
         with TemporaryFile() as whole:
             copyfileobj(file, whole, PART)
             whole.seek(0)

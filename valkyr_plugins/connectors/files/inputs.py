@@ -49,7 +49,7 @@ def circuit_of(inputs: StoreInputs, *paths: str | None) -> str | None:
 CIRCUIT_TARGET = "`s3:` and the server's host, for paths in S3; none for the files folder"
 
 
-# File contents in a step's inputs and outputs: text in a charset, or Base64.
+# The content of files in inputs and outputs: text in a charset, or Base64.
 
 
 Encoding = Literal["text", "base64"]
@@ -108,7 +108,7 @@ def _short(error: Exception) -> str:
     return str(error)[:200]
 
 
-# Load what stores on the network need, once, before a worker forks.
+# Import what network stores need, once, before a worker forks.
 
 
 def warm_up() -> None:

@@ -15,7 +15,7 @@ from valkyr_plugins.connectors.files.inputs import (
 )
 from valkyr_plugins.connectors.files.store import MAX_SCANNED, Facts, Stores
 
-# Glob patterns over paths: `*`, `?` and `[…]` within a folder's name, `**` over any folders.
+# Glob patterns for paths: `*`, `?` and `[…]` match within one name, `**` matches any folders.
 #
 # They are matched part by part without backtracking, so that no pattern takes long.
 

@@ -89,7 +89,7 @@ def _walk(folder: int, prefix: str, recursive: bool, depth: int) -> Iterator[Fac
     with os.scandir(folder) as found:
         entries = sorted(found, key=lambda entry: entry.name)
     for entry in entries:
-        with suppress(FileNotFoundError):  # deleted meanwhile
+        with suppress(FileNotFoundError):  # the entry was deleted meanwhile
             yield from _entry(entry, folder, prefix, recursive, depth)
 
 
@@ -136,7 +136,7 @@ def _require_same(folder: int, name: str, path: str, data: bytes) -> None:
 def _append(folder: int, name: str, path: str, data: bytes) -> None:
     handle = open_file(folder, name, path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     with os.fdopen(handle, "ab", buffering=0) as file:
-        # One writer at a time, so that two steps' lines never mix.
+        # Allow one writer at a time, so that lines of different steps are never mixed.
         fcntl.flock(file, fcntl.LOCK_EX)
         view = memoryview(data)
         while view:

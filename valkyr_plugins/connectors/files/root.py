@@ -17,7 +17,7 @@ from valkyr_plugins.connectors.conf import settings
 
 FILES_ROOT = "VALKYR_FILES_ROOT"
 FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-# Opening a named pipe would block until a process opens its other end.
+# O_NONBLOCK: to open a named pipe would otherwise block until a process opens the other end.
 FILE_FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 
@@ -138,7 +138,7 @@ def _refusal(path: str, error: OSError) -> Exception:
     return error
 
 
-# Write a whole file atomically: readers see the old one or the new one, never a part.
+# Write a whole file atomically: readers see the old file or the new file, never a part.
 
 
 TEMPORARY = ".tmp"  # suffix of a file that is being written

@@ -10,19 +10,19 @@ from typing import BinaryIO, Literal, Protocol, Self
 from runners.public.modules import ErrorType, StepContext, StepError
 from valkyr_plugins.connectors.conf import settings
 
-# Where a path of a file step leads: below the files folder, or to another store by its scheme.
+# Resolve a path of a file step: to the files folder, or by its scheme to another store.
 #
-# Only schemes that an administrator names are opened. A scheme can mean the worker's own disk
-# (`file://`), any host (`http://`) or a chain of both (`zip://a::file:///etc`), so installing a
-# package allows nothing.
+# Only schemes that an administrator allows are opened. A scheme can refer to the worker's own disk
+# (`file://`), to any host (`http://`) or to both (`zip://a::file:///etc`), so the installation of a
+# package alone allows no scheme.
 
 
 FILE_SCHEMES = "VALKYR_FILE_SCHEMES"
 LOCAL, S3 = "local", "s3"
-# They bypass the files folder on the worker's disk, so an administrator cannot allow them.
+# Schemes that bypass the files folder on the worker's disk, so administrators cannot allow them.
 NEVER = frozenset({"file", "dir", "reference", "generic", "data", "asynclocal"})
 BUCKET = re.compile(r"[a-z0-9][a-z0-9.\-]{1,61}[a-z0-9]")
-MAX_KEY_BYTES = 1_024  # Amazon S3's own limit
+MAX_KEY_BYTES = 1_024  # limit of Amazon S3
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +99,8 @@ def _require_object(place: FileLocation, path: str, folder: bool) -> None:
 Mode = Literal["overwrite", "create", "append"]
 MEBIBYTE = 1024 * 1024
 MAX_BYTES = 64 * MEBIBYTE
-PART = MEBIBYTE  # of a file that is copied
-MAX_SCANNED = 100_000  # entries that one listing reads at most
+PART = MEBIBYTE  # size of the parts in which a file is copied
+MAX_SCANNED = 100_000  # maximum entries that one listing reads
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +206,7 @@ class Stores:
         return self._open[place.scheme], place
 
     def _opened(self, scheme: str) -> Store:
-        # Each loads libraries that most workers never need.
+        # Imported on demand, because each store loads libraries that most workers never need.
         if scheme == LOCAL:
             from valkyr_plugins.connectors.files.local_store import LocalStore
 

@@ -17,7 +17,7 @@ from valkyr_plugins.connectors.conf import settings
 from valkyr_plugins.connectors.files.root import replace
 from valkyr_plugins.connectors.network.addresses import ALLOWED_NETWORKS, may_connect
 
-# The destination of mail: the parsed URL of an administrator or of a step's credential.
+# Parse the destination of mail: the URL of an administrator or of a step's credential.
 
 
 EMAIL_URL = "VALKYR_EMAIL_URL"
@@ -77,7 +77,7 @@ def _folder(setting: str) -> Path:
 
 
 def _server(setting: str, name: str, *, trusted: bool) -> SmtpServer:
-    # The setting holds a password, so no message may quote it.
+    # The setting contains a password, so no message may quote it.
     misunderstood = StepError(f"{name} is not a valid URL: {FORMS}")
     try:
         url = urlsplit(setting)
@@ -97,7 +97,7 @@ def _server(setting: str, name: str, *, trusted: bool) -> SmtpServer:
     )
 
 
-# SMTP to a server that a credential names: only to addresses that steps may reach.
+# Send mail to a server that a credential names, only at addresses that steps may reach.
 
 
 class GuardedSmtp(smtplib.SMTP):
@@ -157,7 +157,7 @@ def deliver(
     try:
         return _send(message, recipients, to, max(seconds, 0.001))
     except OSError as error:
-        # smtplib's errors are OSErrors too; none of them names the server.
+        # smtplib's errors are OSErrors too. None of them names the server, so the message adds it.
         raise StepError(
             f"mail server {to.host}:{to.port}: {type(error).__name__}: {_said(error)}",
             error_type_of(error),
@@ -177,7 +177,7 @@ def _said(error: OSError) -> str:
 
 def _lay_down(message: EmailMessage, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    # Named by the message, so that a repetition replaces it instead of adding one.
+    # The name depends on the message, so that a repetition replaces the file instead of adding one.
     name = f"{message['Message-ID'].strip('<>').partition('@')[0]}.eml"
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:

@@ -21,8 +21,8 @@ from valkyr_plugins.connectors.mail.delivery import deliver, destination
 
 MAX_RECIPIENTS = 100
 MAX_COPIES = 1_000
-# An address has at most 254 characters; a name may precede it. Python's parser takes time that is
-# quadratic in the length.
+# An address has at most 254 characters, and a name may precede it. Python's parser takes time that
+# is quadratic in the length.
 MAX_ADDRESS = 500
 
 
@@ -41,7 +41,7 @@ def _is_address(text: str) -> bool:
     name, address = found[0]
     try:
         parsed = Address(name, addr_spec=address)
-    # The parser of email.headerregistry raises IndexError and other errors for odd input.
+    # For unusual input, the parser of email.headerregistry raises IndexError and other errors.
     except Exception:
         return False
     return bool(parsed.username and parsed.domain)

@@ -11,7 +11,7 @@ from valkyr_plugins.connectors.network.response import refused, retry_after
 
 API_URL = "https://slack.com/api"
 MAX_ANSWER = 256 * 1024
-# chat.postMessage's codes of temporary errors (api.slack.com/methods/chat.postMessage).
+# Codes of temporary errors of chat.postMessage (api.slack.com/methods/chat.postMessage).
 PASSING = frozenset(
     {
         "ratelimited",

@@ -13,10 +13,10 @@ from valkyr_plugins.connectors.network.exchange import Call, opened
 from valkyr_plugins.connectors.network.request_parts import json_content
 from valkyr_plugins.connectors.network.response import SHOWN_BODY_BYTES, read_start, request_name
 
-# Signatures of webhooks by Standard Webhooks 1.0: pure.
+# Sign webhooks as in Standard Webhooks 1.0. Pure.
 
 PREFIX = "whsec_"
-SHORTEST_KEY = 16  # bytes
+SHORTEST_KEY = 16  # in bytes
 
 
 def keys(secret: str) -> list[bytes]:
@@ -75,7 +75,7 @@ def webhook_exchange(inputs: WebhookPostInputs, ctx: StepContext) -> dict[str, A
                 f"{request_name(response.request)} answered {response.status_code}: Valkyr does "
                 "not follow redirects. Enter the receiver's current address"
             )
-        # The rest is not read: a receiver's answer does not matter.
+        # Read only the start, because the receiver's response does not matter.
         answer = read_start(response, SHOWN_BODY_BYTES).decode("utf-8", "replace")
     return {
         "id": ctx.idempotency_key,

@@ -22,7 +22,6 @@ FORMS = (
     "amqps://… (TLS)"
 )
 PORTS = {"redis": 6379, "rediss": 6379, "amqp": 5672, "amqps": 5671}
-# The servers of the engine's own messages and results.
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +54,7 @@ def broker_of(credential: Mapping[str, str] | None) -> Broker:
         )
     broker = _parsed(credential.get("url", ""))
     if broker is None:
-        # The address holds a password, so no message may quote it.
+        # The URL contains a password, so no message may quote it.
         raise StepError(f"the credential's url is not a broker's address: expected {FORMS}")
     if _is_our_own(broker):
         raise StepError(
@@ -132,7 +131,7 @@ def _addresses(host: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
-# A message, independent of its transport.
+# A message, in a form that does not depend on the broker.
 
 
 MAX_BODY_BYTES = 1024 * 1024

@@ -8,7 +8,7 @@ from pydantic import Field, JsonValue, field_validator
 from runners.public.modules import Bad, Module, ModuleInputs, ModuleOutputs, Result, StepContext
 
 MAX_NAME = 200
-# Up to 500 triggers may reject it at length; the event itself stores them all.
+# Up to 500 triggers may fail, with long messages. The event itself stores all of them.
 MAX_REFUSED = 20
 
 

@@ -23,7 +23,7 @@ from valkyr_plugins.connectors.messaging.broker import (
 )
 
 MAX_SECONDS = 30.0
-# AMQP's short strings hold at most 255 bytes; the limit applies to all.
+# A short string in AMQP has at most 255 bytes. The limit applies to all brokers.
 Name = Annotated[str, StringConstraints(min_length=1, max_length=255, pattern=r"^[^\x00-\x1f]+$")]
 OWN_FIELDS = frozenset({"messageId", "contentType", "body"})
 
@@ -201,7 +201,7 @@ def _written(value: str | int | bool) -> str:
 
 
 def _send(broker: Broker, message: BrokerMessage, seconds: float) -> BrokerReceipt:
-    # Both libraries are slow to load, and most workers never need them.
+    # Imported on demand, because both libraries are slow to load and most workers never need them.
     if broker.family == "redis":
         if message.exchange:
             raise StepError("Redis has no exchanges: name a queue (a list) or a stream")

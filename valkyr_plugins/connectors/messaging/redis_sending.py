@@ -14,7 +14,7 @@ from valkyr_plugins.connectors.messaging.broker import (
     permitted,
 )
 
-# Redis is full, loading, failing over or busy: it may accept the message later.
+# Redis is full, loading, failing over or busy, and may accept the message later.
 PASSING = (
     redis.exceptions.OutOfMemoryError,
     redis.exceptions.ReadOnlyError,
@@ -45,7 +45,7 @@ class GuardedTls(redis.SSLConnection, Guarded):
 def send(broker: Broker, message: BrokerMessage, seconds: float) -> BrokerReceipt:
     """Send the message; each network operation must end within `seconds`. Raises StepError."""
     kind = type("Connected", (GuardedTls if broker.tls else Guarded,), {"broker": broker})
-    # No retries in the client: the engine counts its own, with growing delays.
+    # The client does not retry, because the engine has its own retries with growing delays.
     pool = redis.ConnectionPool(
         connection_class=kind,
         host=broker.host,
@@ -57,7 +57,7 @@ def send(broker: Broker, message: BrokerMessage, seconds: float) -> BrokerReceip
         socket_connect_timeout=seconds,
         retry=Retry(NoBackoff(), 0),
         client_name="valkyr",
-        protocol=2,  # nothing here needs the newer one, and old servers lack it
+        protocol=2,  # the newer protocol is not needed here, and old servers lack it
     )
     client = redis.Redis(connection_pool=pool)
     try:

@@ -20,14 +20,14 @@ ALLOWED_NETWORKS = "VALKYR_HTTP_ALLOWED_NETWORKS"
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
-# Addresses that Python considers public but are not: Azure's platform channel, the IETF's block
-# (which contains Oracle's metadata service) and IPv6's old site-local addresses.
+# Special addresses that Python considers public: Azure's platform channel, the IETF's block (which
+# contains Oracle's metadata service) and the old site-local addresses of IPv6.
 SPECIAL: tuple[Network, ...] = (
     IPv4Network("168.63.129.16/32"),
     IPv4Network("192.0.0.0/24"),
     IPv6Network("fec0::/10"),
 )
-NAT64 = IPv6Network("64:ff9b::/96")  # an IPv4 address in its last 32 bits (RFC 6052)
+NAT64 = IPv6Network("64:ff9b::/96")  # the last 32 bits are an IPv4 address (RFC 6052)
 
 
 def may_connect(text: str) -> bool:
@@ -68,11 +68,11 @@ def _inner(address: Address) -> Address:
     return address.ipv4_mapped or address.sixtofour or teredo or address
 
 
-# Whether two lists of addresses lead to the same machine, in whatever notation.
+# Decide whether two lists of addresses lead to the same machine.
 #
-# A step must not reach the engine's own broker and tables. An address of theirs has many
-# equivalents that lead to the same server: all of 127.0.0.0/8, ::1, 0.0.0.0, their IPv6 forms, and
-# every address of this machine's network interfaces.
+# A step must not reach the engine's own broker and tables. Many addresses can lead to the same
+# server: all of 127.0.0.0/8, ::1, 0.0.0.0, their IPv6 forms, and every address of this machine's
+# network interfaces.
 
 
 def same_machine(some: Iterable[str], others: Iterable[str]) -> bool:

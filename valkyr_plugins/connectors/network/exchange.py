@@ -28,14 +28,14 @@ from valkyr_plugins.connectors.network.response import (
 )
 from valkyr_plugins.connectors.network.transport import client, request_deadline
 
-# From a request to its final response: digest authentication, and redirects.
+# Send a request until its final response, with digest authentication and redirects.
 #
-# Credentials do not follow to another origin: headers are dropped, and a body that may hold a
-# secret of the step ends the exchange there.
+# Another origin gets no credentials: their headers are dropped, and the exchange ends if the body
+# may contain a secret of the step.
 
 
 MAX_REDIRECTS = 5
-# Headers that may follow a redirect to another origin; the rest may be credentials.
+# Headers that may be sent to another origin. All others may be credentials.
 HARMLESS_HEADERS = frozenset({"accept", "accept-language", "content-type", "user-agent"})
 
 
@@ -62,7 +62,7 @@ def followed(
                 yield response
                 return
         finally:
-            # The body of a redirect is not read: it may be endless.
+            # Do not read the body of a redirect, because it may be endless.
             response.close()
         if origin(following.url) != origin(request.url):
             if guarded and _has_body(following):
@@ -109,7 +109,7 @@ def body_stays(found: str, url: httpx.URL, instead: str) -> StepError:
 def _sent(request: httpx.Request, digest: httpx.DigestAuth | None) -> httpx.Response:
     if digest is None:
         return client().send(request, stream=True)
-    # httpx would read the body of the challenge, which may be endless, so its steps are made here.
+    # httpx would read the body of the challenge, which may be endless. So perform its steps here.
     steps = digest.sync_auth_flow(request)
     challenge = client().send(next(steps), stream=True, auth=httpx.Auth())
     try:
@@ -219,7 +219,7 @@ def opened(call: Call, ctx: StepContext) -> Iterator[httpx.Response]:
 
 def _set_deadline(call: Call, ctx: StepContext) -> None:
     remaining = ctx.remaining()
-    # Slightly before the step's own end, whose error would not name the slow request.
+    # Slightly before the end of the step, whose own error would not name the slow request.
     seconds = remaining - min(0.2, remaining * 0.05)
     if call.timeout_seconds is not None:
         seconds = min(seconds, call.timeout_seconds)

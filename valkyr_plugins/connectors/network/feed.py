@@ -64,7 +64,7 @@ def _parsed(answer: Answer) -> Any:
     told = {"content-location": answer.url}
     if kind := answer.headers.get("content-type"):
         told["content-type"] = kind
-    # As a file: feedparser would take a text for an address or a path, and open it.
+    # Passed as a file, because feedparser would open a text that is a URL or a path.
     found = feedparser.parse(BytesIO(answer.body), response_headers=told)
     if not found.get("version") and not found.entries:
         raise StepError(
@@ -115,7 +115,7 @@ def _text(value: Any) -> str:
 
 def _instant(found: Mapping[str, Any], name: str) -> str | None:
     """Return a time in ISO 8601, in UTC; None if it is missing or cannot be read."""
-    # For a missing time, feedparser returns another one, with a warning.
+    # If this time is missing, feedparser's `get` returns another time and warns.
     if f"{name}_parsed" not in found or (parts := found[f"{name}_parsed"]) is None:
         return None
     try:

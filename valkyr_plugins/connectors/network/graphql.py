@@ -8,20 +8,20 @@ from pydantic import Field, model_validator
 from runners.public.modules import Bad, ErrorType, Module, ModuleOutputs, Result, StepContext
 from valkyr_plugins.connectors.network.request_parts import MEBIBYTE, AddressedInputs, target
 
-# The kind of operation in a GraphQL document. Pure, in time linear in the document.
+# Find the kind of operation in a GraphQL document. Pure, in time linear in the document's length.
 #
 # A tenant writes the document, and Python's `re` holds the interpreter lock while it matches. So no
 # expression here can backtrack.
 
 
 KINDS = ("query", "mutation", "subscription")
-# Block strings, strings and comments, which may hold any word or brace. An unterminated one reaches
-# to the end of the document, or of its line.
+# Block strings, strings and comments, which may contain any word or brace. An unterminated one
+# extends to the end of the document or of its line.
 _QUOTED = re.compile(
     r'"""(?:\\"""|[^"]|"(?!""))*+(?:""")?|"(?:\\.|[^"\\\n])*+"?|#[^\n]*',
 )
 _BRACKET = re.compile(r"([{}()])")
-# Matches text outside of all brackets: a keyword and perhaps a name.
+# Matches, outside of all brackets, a keyword and an optional name.
 _HEAD = re.compile(r"([_A-Za-z]\w*+)\s*+([_A-Za-z]\w*+)?")
 
 
@@ -30,7 +30,7 @@ def operations(document: str) -> dict[str, str]:
     found: dict[str, str] = {}
     *definitions, _ = _outside(document).split("{}")
     for definition in definitions:
-        head = _HEAD.search(definition)  # none: only a selection
+        head = _HEAD.search(definition)  # None for a document that is only a selection
         kind, name = ("query", "") if head is None else (head[1], head[2] or "")
         if kind in KINDS:
             found[name] = kind
@@ -99,7 +99,7 @@ class GraphqlQueryInputs(AddressedInputs):
     @model_validator(mode="after")
     def _can_be_run(self) -> "GraphqlQueryInputs":
         if "{{" in self.query:
-            return self  # not rendered yet
+            return self  # not rendered yet, so it cannot be checked
         known = operations(self.query)
         if not known:
             raise ValueError("query has no operation: write query, mutation or { … }")

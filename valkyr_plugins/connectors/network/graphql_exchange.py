@@ -17,7 +17,7 @@ from valkyr_plugins.connectors.network.response import refused, retry_after
 ACCEPT = "application/graphql-response+json, application/json;q=0.9"
 SHOWN_ERRORS = 10
 SHOWN_CHARACTERS = 300
-# Codes of temporary errors on servers of GitHub, Shopify, Apollo and Hasura.
+# Codes of temporary errors of servers of GitHub, Shopify, Apollo and Hasura.
 PASSING_CODES = frozenset(
     {
         "RATE_LIMITED",

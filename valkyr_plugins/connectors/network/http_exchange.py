@@ -109,8 +109,8 @@ def _body(inputs: HttpRequestInputs, ctx: StepContext) -> tuple[dict[str, Any], 
     if inputs.form is not None:
         return request_parts.form_content(inputs.form), ""
     if inputs.multipart is not None:
-        # The key is secret before the request, so no content holds it; and a retry sends the same
-        # bytes.
+        # The idempotency key is secret before the request, so the content cannot contain it. A
+        # retry sends the same bytes.
         boundary = ctx.idempotency_key[:32]
         return request_parts.parts_content(
             inputs.multipart

@@ -13,7 +13,7 @@ from valkyr_plugins.connectors.network.request_parts import (
     target,
 )
 
-# Bad inputs of HTTP requests and their messages: the rows of `http.request`.
+# Invalid inputs of `http.request` and their messages.
 
 
 NOWHERE = "https://api.example.com/"
@@ -258,7 +258,7 @@ class HttpRequest(Module[HttpRequestInputs]):
         import valkyr_plugins.connectors.network.http_exchange  # noqa: F401 - loads httpx
 
     def execute(self, inputs: HttpRequestInputs, ctx: StepContext) -> Result:
-        # httpx is slow to load, and most workers never send a request.
+        # Imported here because httpx is slow to load and most workers never send a request.
         from valkyr_plugins.connectors.network.http_exchange import http_exchange
 
         return Result(http_exchange(inputs, ctx))

@@ -72,7 +72,7 @@ def _url(answer: Answer, found: Any) -> Position | None:
         url = answer.response.url.join(found)
     except httpx.InvalidURL as error:
         raise StepError(f"the next page of {answer.name} is at no URL: {error}") from error
-    # The part after # never reaches a server, so it does not make another page.
+    # A server never receives the part after #, so URLs that differ only there are the same page.
     return Position(str(url.copy_with(fragment=None)))
 
 
@@ -86,7 +86,7 @@ def _cursor(found: Any, inputs: HttpPaginateInputs) -> Position | None:
     return Position(found)
 
 
-# The request for one page.
+# Make the request for one page.
 
 
 INSTEAD = "end the pages before that with more or maxPages"
@@ -152,10 +152,10 @@ def _with(body: Any, path: str, value: str | int) -> Any:
     return changed
 
 
-# The progress that one attempt at reading pages leaves to the next.
+# The progress that one attempt at reading pages leaves for the next attempt.
 #
 # It is stored in the details of the heartbeat, which are small and from which secrets are removed.
-# So it carries a seal: a changed bookmark, or one of another step, is invalid.
+# So it has a seal, which makes a changed bookmark or another step's bookmark invalid.
 
 
 MAX_BYTES = 48 * 1024
@@ -207,7 +207,7 @@ def kept_bookmark(ctx: StepContext) -> Bookmark | None:
 
 def _seal(held: dict[str, Any], ctx: StepContext) -> str:
     """Return a digest that ties a bookmark to a step. Raises PayloadError for a large bookmark."""
-    # The key depends on the step and its inputs: other inputs make another bookmark.
+    # The key depends on the step and its inputs, so a bookmark for other inputs is invalid.
     return payloads.digest(f"{ctx.idempotency_key}{payloads.dump(held, 'bookmark', MAX_BYTES)}")
 
 
@@ -229,7 +229,7 @@ class Reading:
 
     position: Position | None
     pages: int = 0
-    size: int = 0  # bytes of all bodies
+    size: int = 0  # total size of all bodies, in bytes
     items: list[Any] = field(default_factory=list)
     seen: set[Position] = field(default_factory=set)
     last_body: bytes = b""

@@ -17,9 +17,9 @@ from valkyr_plugins.connectors.data.bounds import MAX_BYTES
 from valkyr_plugins.connectors.data.jmespath_query import compiled
 from valkyr_plugins.connectors.network.request_parts import MEBIBYTE, QueriedInputs, target
 
-# JMESPath expressions of HTTP steps: checked at publication, applied to responses.
+# JMESPath expressions of HTTP steps: checked when a workflow is published, applied to responses.
 #
-# They are evaluated in a thread of a process that runs other steps too, so their work is bounded.
+# They are evaluated in a thread of a process that also runs other steps, so their work is limited.
 
 
 def parsed(expression: str) -> str:

@@ -15,7 +15,7 @@ from pydantic import Field, field_validator, model_validator
 from runners.public.modules import ModuleInputs, StepError
 from valkyr_plugins.connectors.files.root import folder_of, open_file
 
-# Files below the files folder for the bodies of requests and responses.
+# Read and write files below the files folder, for the bodies of requests and responses.
 
 
 def read_file(path: str, limit: int) -> bytes:
@@ -55,7 +55,7 @@ def written_whole(path: str) -> Iterator[BinaryIO]:
 MEBIBYTE = 1024 * 1024
 MAX_URL = 8_192
 Scalar = str | bool | int | float
-# An author who sets these by hand can make us and the server read the request differently.
+# With these headers, an author could make client and server read a request differently.
 FORBIDDEN_HEADERS = frozenset({"content-length", "transfer-encoding", "connection", "upgrade"})
 USUAL_PORTS = {"http": 80, "https": 443}
 
@@ -112,7 +112,7 @@ class QueriedInputs(AddressedInputs):
 def http_url(url: str) -> str:
     """Return an HTTP(S) URL unchanged. Raises ValueError if its scheme, host or port is invalid."""
     parts = urlsplit(url)
-    # Reading the port raises ValueError if it is not a number.
+    # `parts.port` raises ValueError if the port is not a number.
     if parts.port == 0 or parts.scheme.lower() not in USUAL_PORTS or not parts.hostname:
         raise ValueError("expected a URL that begins with http:// or https:// and names a host")
     return url
@@ -129,7 +129,7 @@ def target(url: str, word: str = "http.request") -> str:
     return f"{word}:{parts.hostname}" + ("" if usual else f":{parts.port}")
 
 
-# The bodies of requests: JSON, text, bytes, a web form, parts with files.
+# Make the body of a request: JSON, text, bytes, a web form, or parts with files.
 
 
 MAX_UPLOAD = 64 * MEBIBYTE

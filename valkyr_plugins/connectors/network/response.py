@@ -28,7 +28,7 @@ from runners.public.modules import (
 
 ACCEPT_ENCODING = "gzip, deflate"
 PIECE_BYTES = 256 * 1024
-# Escapes that may be a NUL or a lone surrogate, which PostgreSQL stores in no JSON.
+# Escapes that may be a NUL or a lone surrogate, which PostgreSQL cannot store in JSON.
 ESCAPED = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 MAX_CHECKED = 1 << 30
 GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
@@ -95,10 +95,10 @@ def body_value(response: httpx.Response, body: bytes) -> tuple[Any, str]:
         try:
             return storable_json(body), "json"
         except (ValueError, RecursionError, PayloadError):
-            # Announced as JSON but invalid, or not storable: the text shows what it is.
+            # Declared as JSON, but invalid or not storable: return the body as text.
             pass
     text = _text(response, media_type, body)
-    # PostgreSQL stores no NUL in JSON.
+    # PostgreSQL cannot store a NUL in JSON.
     if text is None or "\x00" in text:
         return base64.b64encode(body).decode("ascii"), "base64"
     return text, "text"
@@ -152,7 +152,7 @@ class _Unpacker:
     def pieces(self, chunk: bytes) -> Iterator[bytes]:
         """Yield the unpacked chunk in pieces of at most PIECE_BYTES."""
         piece = b""
-        # A full piece may leave data inside, even after the whole chunk was consumed.
+        # After a piece of the maximum size, more output may follow without further input.
         while chunk or len(piece) == PIECE_BYTES:
             if self._member.eof:
                 if not chunk:
@@ -169,7 +169,7 @@ class _Unpacker:
             return self._member.decompress(chunk, PIECE_BYTES)
         except zlib.error as error:
             if first:
-                # Some servers send deflate without its zlib header.
+                # Some servers send raw deflate data without the zlib header.
                 self._member = zlib.decompressobj(-zlib.MAX_WBITS)
                 return self._decompress(chunk)
             raise StepError(f"the response's compressed body is damaged: {error}") from error
@@ -191,7 +191,7 @@ def _unpacker(response: httpx.Response) -> _Plain | _Unpacker:
     )
 
 
-# The error of a failed HTTP exchange: the request, what happened, and whether to retry.
+# Make the error of a failed HTTP exchange: the request, what happened, and whether to retry.
 
 
 SHOWN_BODY_BYTES = 2_000
@@ -250,7 +250,7 @@ def named_errors(request: httpx.Request, shown: str = "") -> Iterator[None]:
     try:
         yield
     except httpx.LocalProtocolError as error:
-        # Its text quotes the header, which may be a credential.
+        # The error's text quotes the header, which may be a credential.
         raise StepError(
             f"{request_name(request, shown)} cannot be sent: a header's name or value has "
             "characters that HTTP forbids, such as a line break"

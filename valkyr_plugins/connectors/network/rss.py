@@ -95,7 +95,7 @@ class RssRead(Module[RssReadInputs]):
     type = "rss.read"
     title = "RSS and Atom"
     category = "network"
-    # A hostile feed may stall its parser, in C: not in a process with other steps.
+    # A hostile feed may stall the parser, which is C code, so run no other step beside it.
     queue = "default"
     computes = True
     effect = "none"

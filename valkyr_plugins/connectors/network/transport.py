@@ -23,18 +23,18 @@ import httpx
 from runners.public.modules import StepError, address_rules, among, judge, restricted
 from valkyr_plugins.connectors.network.addresses import ALLOWED_NETWORKS, may_connect
 
-# A pool of open connections: each is used by one request at a time, and returned when its response
-# is read.
+# A pool of open connections: one request at a time uses a connection, which returns to the pool
+# when the response was read.
 #
 # httpcore's own pool checks each of its connections several times per request, partly in quadratic
-# time, and closes idle ones as soon as more are open than may idle: with 256 calls in flight that
-# is most of a call's cost, and few connections are reused. Here a request checks the idle ones
-# once. The number in use is bounded by the threads that send.
+# time. It also closes idle connections as soon as more connections are open than may be idle. With
+# 256 concurrent calls, this is most of a call's cost, and few connections are reused. Here, a
+# request checks the idle connections once. The number of threads limits the connections in use.
 
 
 Connection = httpcore.HTTPConnection
-# Scheme, host and port: comparing these is cheaper than comparing httpcore's Origin. The ranges are
-# of egress rules that decide by the address: only steps with the same ones share a connection.
+# Scheme, host, port and the address ranges of egress rules: only steps with the same ranges share a
+# connection. To compare these tuples is cheaper than to compare httpcore's Origin.
 Place = tuple[bytes, bytes, int, tuple[str, ...]]
 
 
@@ -45,7 +45,7 @@ class Connections:
         self._make = make
         self._most_idle = most_idle
         self._lock = threading.Lock()
-        self._idle: list[tuple[Place, Connection]] = []  # the longest idle first
+        self._idle: list[tuple[Place, Connection]] = []  # ordered by last use
 
     def handle_request(self, request: httpcore.Request) -> httpcore.Response:
         """Send a request; its connection returns to the pool once the response is closed."""
@@ -83,7 +83,7 @@ class Connections:
     def _taken(self, place: Place) -> Connection | None:
         """Remove and return the most recently used open connection to an origin, or return None."""
         while (connection := self._newest(place)) is not None:
-            # Also True if the server has closed it meanwhile.
+            # Also true if the server has closed the connection meanwhile.
             if not connection.has_expired():
                 return connection
             connection.close()
@@ -145,17 +145,17 @@ class _Body:
 
 
 CONNECT_SECONDS = 10.0
-# As many as an io worker has threads, and a few more: steps that call one host repeatedly find
-# their connections open.
+# A little more than the number of an io worker's threads, so that steps that call the same host
+# repeatedly find open connections.
 MAX_IDLE_CONNECTIONS = 300
 IDLE_SECONDS = 15.0
 WRITE_BYTES = 65_536
 USUAL_PORTS = {"http": 80, "https": 443}
 PORT = re.compile(r":\d*$")
 
-# Many threads may request the client at once, and loading the certificates is slow.
+# Many threads may request the client at once, and it is slow to load the certificates.
 _making = threading.Lock()
-# When the request of this thread must end, on time.monotonic().
+# The time, in time.monotonic(), at which the request of this thread must end.
 request_deadline: ContextVar[float] = ContextVar("request_deadline")
 
 
@@ -167,7 +167,7 @@ def client() -> httpx.Client:
 
 @lru_cache(maxsize=1)
 def _client(pid: int) -> httpx.Client:
-    # Per process: connections that a parent opened must not be shared with its children.
+    # One client per process, because a process must not use connections that its parent opened.
     return httpx.Client(
         transport=GuardedTransport(),
         follow_redirects=False,
@@ -185,7 +185,7 @@ class GuardedTransport(httpx.HTTPTransport):
     """
 
     def __init__(self) -> None:
-        # Respects SSL_CERT_FILE and SSL_CERT_DIR, which an administrator may set.
+        # Uses SSL_CERT_FILE and SSL_CERT_DIR, which an administrator may set.
         context = httpx.create_ssl_context(trust_env=True)
         super().__init__(verify=context, trust_env=False)
         backend = GuardedBackend()
@@ -195,7 +195,7 @@ class GuardedTransport(httpx.HTTPTransport):
                 origin, context, keepalive_expiry=IDLE_SECONDS, network_backend=backend
             )
 
-        # httpx has no argument for a network backend, so the pool it made is replaced.
+        # httpx has no argument for the network backend, so replace the pool that it created.
         self._pool = Connections(connection, MAX_IDLE_CONNECTIONS)  # type: ignore[assignment]
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
@@ -211,7 +211,7 @@ def _judge(request: httpx.Request) -> None:
     judge(url.raw_host.decode("ascii"), port)
     named = request.headers.get("host", "")
     if named.encode() != url.netloc:
-        # A server with many sites selects one by this header.
+        # A server with several sites selects the site by this header, so check the host in it.
         judge(PORT.sub("", named), port)
 
 

@@ -120,7 +120,7 @@ class Customer(StripeModule[CustomerInputs]):
     )
 
     def execute(self, inputs: CustomerInputs, ctx: StepContext) -> Result:
-        # stripe is slow to load, and most workers never need it.
+        # Imported here because stripe is slow to load and most workers never need it.
         from valkyr_plugins.connectors.payments.stripe_client import connect, told
 
         customers, customer = connect(ctx).v1.customers, inputs.customer or ""

@@ -227,7 +227,7 @@ class PaymentIntent(StripeModule[PaymentIntentInputs]):
     )
 
     def execute(self, inputs: PaymentIntentInputs, ctx: StepContext) -> Result:
-        # stripe is slow to load, and most workers never send a payment.
+        # Imported here because stripe is slow to load and most workers never send a payment.
         from valkyr_plugins.connectors.payments.payment_requests import pay
 
         return pay(inputs, ctx)

@@ -96,7 +96,7 @@ class Refund(StripeModule[RefundInputs]):
     )
 
     def execute(self, inputs: RefundInputs, ctx: StepContext) -> Result:
-        # stripe is slow to load, and most workers never refund.
+        # Imported here because stripe is slow to load and most workers never refund.
         from valkyr_plugins.connectors.payments.stripe_client import connect, told
 
         client = connect(ctx)

@@ -61,7 +61,7 @@ class GuardedClient(stripe.HTTPClient):
         except httpx.HTTPError as error:
             said = f"{type(error).__name__}: {error}".rstrip(": ")
             raise StepError(f"{urlsplit(url).netloc}: {said}", error_type_of(error)) from error
-        # httpx's headers ignore case, as the library expects.
+        # httpx's headers ignore upper and lower case, as the library expects.
         return body.decode("utf-8", "replace"), response.status_code, response.headers
 
     def request_stream(self, *arguments: Any, **named: Any) -> NoReturn:
@@ -104,14 +104,14 @@ def _key(credential: Mapping[str, str] | None) -> str:
     return key
 
 
-# The meaning of Stripe's errors for a step: whether to retry, and the message to users.
+# Convert Stripe's errors: whether to retry, and the message for users.
 #
-# Only codes, ids and Stripe's own sentence are passed on; card data never is.
+# Only codes, IDs and Stripe's own sentence are included, never card data.
 
 
 TRANSIENT, PERMANENT = ErrorType.TRANSIENT, ErrorType.PERMANENT
 LONGEST = 500
-# Another request with the same key is being processed, or Stripe holds a lock on the object.
+# Another request with the same key is in progress, or Stripe holds a lock on the object.
 PASSING_CODES = frozenset({"idempotency_key_in_use", "lock_timeout", "rate_limit"})
 
 
@@ -145,7 +145,7 @@ def _sentence(error: stripe.StripeError) -> str:
     said = str(error.user_message or "no message")[:LONGEST]
     status = f" with {error.http_status}" if error.http_status else ""
     if isinstance(error, stripe.AuthenticationError):
-        # Stripe quotes part of the key.
+        # Omit Stripe's message, because it quotes a part of the key.
         return f"Stripe rejected the key{status}: check the credential's api_key"
     if isinstance(error, stripe.PermissionError):
         return (
@@ -165,7 +165,7 @@ def _class(error: stripe.StripeError) -> ErrorType:
     passing = isinstance(error, stripe.RateLimitError | stripe.APIConnectionError)
     if passing or error.code in PASSING_CODES or error.http_status == 409:
         return TRANSIENT
-    # A response that could not be read may have succeeded: its key makes a retry harmless.
+    # A request whose response could not be read may have succeeded. Its key makes a retry harmless.
     status = error.http_status or 0
     return TRANSIENT if status < 400 else status_error_type(status)
 

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, Field
 from runners.public.modules import Module, ModuleInputs, StepError
 from valkyr_plugins.connectors.conf import settings
 
-# The address of Stripe's API: its own, unless an administrator sets another.
+# The URL of Stripe's API: Stripe's own, unless an administrator sets another one.
 
 
 API_BASE = "VALKYR_STRIPE_API_BASE"
@@ -43,7 +43,7 @@ def _is_address(text: str) -> bool:
         return False
 
 
-# Stripe's largest amount, in the currency's smallest unit: eight digits, twelve for a few.
+# Stripe's largest amount, in the currency's smallest unit: 8 digits, for few currencies 12.
 MAX_AMOUNT = 999_999_999_999
 MAX_METADATA = 50
 
@@ -75,7 +75,7 @@ def _id_of(*prefixes: str) -> Any:
     return AfterValidator(checked)
 
 
-# Strict: "12.50", 12.5 and true must not become a number of cents.
+# Strict, because "12.50", 12.5 and true must not become a number of cents.
 Amount = Annotated[int, Field(strict=True, ge=1, le=MAX_AMOUNT)]
 Currency = Annotated[str, AfterValidator(_currency)]
 Metadata = Annotated[dict[str, str], AfterValidator(_metadata)]

@@ -20,7 +20,7 @@ from valkyr_plugins.connectors.network.addresses import ALLOWED_NETWORKS, may_co
 ALLOWED_HOSTS = "VALKYR_SQL_ALLOWED_HOSTS"
 FORM = "postgresql://user:password@host:5432/database"
 SCHEMES = frozenset({"postgres", "postgresql", "postgresql+psycopg"})
-# Other options of libpq can name files, sockets and servers that were not checked here.
+# libpq's other options can name files, sockets and servers, which are not checked here.
 OPTIONS = frozenset({"sslmode", "sslrootcert", "channel_binding", "target_session_attrs"})
 PORT = 5432
 LOOPBACK = "127.0.0.1"
@@ -36,7 +36,7 @@ class Database:
     user: str
     password: str
     options: tuple[tuple[str, str], ...] = ()
-    # Of egress rules that decide by the address: steps with other ones share no connection.
+    # Address ranges of egress rules: steps with different ranges share no connection.
     ranges: tuple[str, ...] = ()
 
     @property
@@ -52,7 +52,7 @@ def database_of(credential: Mapping[str, str] | None) -> Database:
     """Return a credential's database. Raises StepError if the credential is missing or invalid."""
     if credential is None or "url" not in credential:
         raise StepError(f"a SQL step needs a credential of type database: {FORM}")
-    # The URL holds a password, so no message may quote it.
+    # The URL contains a password, so no message may quote it.
     misunderstood = StepError(f"the credential's url names no database: expected {FORM}")
     try:
         url = urlsplit(credential["url"].strip())
@@ -96,7 +96,7 @@ def _options(given: Mapping[str, list[str]]) -> tuple[tuple[str, str], ...]:
             f"the credential's url sets {', '.join(unknown)[:200]}, which SQL steps do not "
             f"support; allowed: {', '.join(sorted(OPTIONS))}"
         )
-    # A path would make the worker read one of its own files.
+    # With a path, the worker would read one of its own files.
     if given.get("sslrootcert", ["system"]) != ["system"]:
         raise StepError("the credential's url may set sslrootcert only to 'system'")
     return tuple(sorted((key, values[-1]) for key, values in given.items()))
@@ -157,7 +157,7 @@ def _own_servers() -> Iterator[tuple[str, int]]:
     for address in own_addresses():
         url: Any = urlsplit(address)
         if url.scheme in SCHEMES:
-            # Without a host it is a socket of this machine.
+            # A URL without a host refers to a socket of this machine.
             yield unquote(url.hostname or "") or LOOPBACK, url.port or PORT
 
 

@@ -22,28 +22,28 @@ from runners.public.modules import address_rules, among, judge
 from valkyr_plugins.connectors.sql.database import Database, reachable
 
 MAX_ENGINES = 16
-KEPT = 2  # connections that a pool keeps
-MORE = 3  # connections that it may open in addition, under load
+KEPT = 2  # number of connections that a pool keeps
+MORE = 3  # maximum number of additional connections under load
 IDLE_SECONDS = 120.0
 RECYCLE_SECONDS = 600
-WAIT_SECONDS = 10.0  # for a connection of the pool
+WAIT_SECONDS = 10.0  # maximum wait for a connection of the pool
 CONNECT_SECONDS = 10.0
 
-# When the connecting step must be done, on time.monotonic().
+# The time, in time.monotonic(), by which the connecting step must be connected.
 connect_deadline: ContextVar[float] = ContextVar("connect_deadline")
 
 LIBPQ: dict[str, Any] = {
     "application_name": "valkyr",
-    # Nothing of the worker's own identity: no password file, no ticket.
+    # Use no identity of the worker itself: no password file and no Kerberos ticket.
     "passfile": "/dev/null",
     "gssencmode": "disable",
     "require_auth": "!gss,!sspi",
-    # A lost server is detected within 30 s.
+    # With these values, a lost server is detected within 30 s.
     "keepalives_idle": 15,
     "keepalives_interval": 5,
     "keepalives_count": 3,
     "tcp_user_timeout": 30_000,
-    # psycopg then prepares each statement, and the server rejects several statements in one.
+    # With 0, psycopg prepares each statement, so that the server rejects several statements in one.
     "prepare_threshold": 0,
 }
 
@@ -71,7 +71,7 @@ _pools = Pools(os.getpid())
 @contextmanager
 def connected(database: Database, seconds: float, *, read_only: bool) -> Iterator[Connection]:
     """Yield a connection, opened within `seconds`, in a transaction that an error rolls back."""
-    # Here, because an open connection is not connected again.
+    # Judge the host here, because an open connection of the pool does not connect again.
     judge(database.host, database.port)
     ranges = address_rules(database.host, database.port)
     if ranges:
@@ -156,7 +156,7 @@ def _made(database: Database) -> Engine:
         pool_timeout=WAIT_SECONDS,
         pool_recycle=RECYCLE_SECONDS,
         pool_pre_ping=True,
-        pool_reset_on_return=None,  # done below, more thoroughly
+        pool_reset_on_return=None,  # `_forget_the_step` resets connections more thoroughly
         hide_parameters=True,
         use_native_hstore=False,
     )

@@ -9,7 +9,7 @@ from executions.public.definitions import ConfigProblem
 from runners.public.modules import Bad, Module, ModuleInputs, ModuleOutputs, Result, StepContext
 from valkyr_plugins.connectors.sql.database import CIRCUIT_TARGET, circuit_of
 
-# Reject templates in the text of a statement, when a workflow is published.
+# Reject templates in the text of a statement when a workflow is published.
 
 
 MARKS = ("{{", "{%")

@@ -22,10 +22,10 @@ from runners.public.modules import StepError
 
 COMMENT = re.compile(r"\s+|--[^\n]*(?:\n|$)|/\*(?:[^*]|\*(?!/))*\*/|\(")
 WORD = re.compile(r"[A-Za-z]+")
-# They can be read in parts, through a cursor.
+# Statements whose results can be read in parts, through a cursor.
 STREAMED = frozenset({"SELECT", "WITH", "VALUES", "TABLE"})
 READING = STREAMED | {"SHOW", "EXPLAIN"}
-# The step's own transaction ends after all statements, and COPY bypasses the parameters.
+# The step's own transaction must include all statements, and COPY bypasses the parameters.
 NOT_A_STEPS = frozenset(
     (
         *("BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE"),
@@ -97,12 +97,12 @@ def _is_document(value: Any) -> bool:
     return isinstance(value, dict)
 
 
-# The JSON forms of PostgreSQL's values, without loss of precision.
+# Convert PostgreSQL's values to JSON without loss of precision.
 #
-# Decimals are text, times ISO 8601, bytes Base64; JSON's own types stay unchanged.
+# Decimals become text, times ISO 8601, and bytes Base64. Values of JSON's own types stay unchanged.
 
 
-MAX_BYTES = 5 * 1024 * 1024  # of an output
+MAX_BYTES = 5 * 1024 * 1024  # maximum size of an output
 
 
 @singledispatch
@@ -126,7 +126,7 @@ def _decimal(value: Decimal) -> str:
     return format(value, "f")
 
 
-@json_value.register(date | time)  # a datetime is a date
+@json_value.register(date | time)  # includes datetime, a subclass of date
 def _time(value: Any) -> str:
     return str(value.isoformat())
 

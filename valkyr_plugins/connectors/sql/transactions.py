@@ -21,12 +21,12 @@ from valkyr_plugins.connectors.sql.statement import (
     require_reading,
 )
 
-# The meaning of a database's errors, in messages without parameters or passwords.
+# Convert errors of a database to messages without parameters or passwords.
 
 
 READ_ONLY = "25006"
 SEVERAL = "42601"
-# Errors before a session begins, which have no SQLSTATE.
+# Errors before a session begins. They have no SQLSTATE.
 REFUSALS = (
     "authentication failed",
     "does not exist",
@@ -50,7 +50,7 @@ def told(database: Database, *, read_only: bool = False) -> Iterator[None]:
     except DBAPIError as error:
         raise _failure(error, database, read_only) from error
     except SQLAlchemyError as error:
-        # Its own text holds the statement, which is not secret, and no parameters.
+        # The error's own text contains the statement, which is not secret, but no parameters.
         raise StepError(f"{database.label}: {str(error)[:500]}") from error
 
 
@@ -79,10 +79,10 @@ def _first_line(original: Any) -> str:
     return lines[0] if lines else ""
 
 
-# The database ends a statement at the step's timeout, even if the client is gone.
+# The database ends a statement at the step's timeout, even if the client has disappeared.
 
 
-IDLE_SECONDS = 60  # a worker that froze in a transaction no longer holds its locks
+IDLE_SECONDS = 60  # after this time, a worker that froze in a transaction loses its locks
 
 
 def seconds_left(ctx: StepContext) -> float:
@@ -103,10 +103,11 @@ def limit_time(connection: Connection, ctx: StepContext) -> None:
     )
 
 
-# Exactly once: a step's key and result are kept in the target database with the step's changes.
+# Run a step exactly once: store its key and result in the target database with its changes.
 #
 # The key is inserted first, in the step's own transaction. Another attempt of the same step waits
-# for it until this one ends: after a commit it finds the result, after a roll-back it runs itself.
+# until this transaction ends. After a commit, that attempt finds the result; after a roll-back, it
+# runs the step itself.
 
 
 TABLE = text("SELECT to_regclass('valkyr_effects') IS NOT NULL")
@@ -119,7 +120,7 @@ EARLIER = text("SELECT result FROM valkyr_effects WHERE key = :key")
 NOTE = text("UPDATE valkyr_effects SET result = :result WHERE key = :key").bindparams(
     bindparam("result", type_=JSONB)
 )
-# Two steps that create it at once collide in the catalogue; it exists then.
+# SQLSTATEs if two steps create the table at once. The table then exists.
 MADE_MEANWHILE = frozenset({"42P07", "23505", "42710"})
 
 
@@ -178,7 +179,7 @@ def _kept(result: CursorResult[Any], most: int, ctx: StepContext) -> Rows:
     return found
 
 
-# Run statements in one transaction, and store their result in it if they may run only once.
+# Run statements in one transaction, and store the result in it if they may run only once.
 
 
 Params = Mapping[str, Any] | Sequence[Mapping[str, Any]]

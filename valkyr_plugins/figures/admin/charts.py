@@ -21,14 +21,14 @@ from valkyr_plugins.figures.ranges import SelectedPeriod
 from valkyr_plugins.figures.reading import Figures
 from valkyr_plugins.figures.tally import Histogram, Tally
 
-# (counter, word), from the bottom up: failures are at the top, where they are visible.
+# (counter, word), from bottom to top. Failures are at the top, where they are visible.
 STATES = (
     ("succeeded", lazy("succeeded")),
     ("cancelled", lazy("cancelled")),
     ("timed_out", lazy("timed out")),
     ("failed", lazy("failed")),
 )
-# Each share has a word, which is its class in figures.css too.
+# For each share: its name, which is also its class in figures.css.
 SHARES = ((0.5, "p50"), (0.95, "p95"), (0.99, "p99"))
 NOTHING = lazy("No executions ended in this period.")
 

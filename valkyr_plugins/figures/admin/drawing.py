@@ -4,11 +4,11 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-# Convert numbers to positions in a drawing, with the labels beside it. Pure.
+# Convert numbers to positions in a drawing, and make its labels. Pure.
 
 
 MOST_DECADES = 6
-# The values are milliseconds and counts: below a picosecond there is nothing to draw.
+# Values are milliseconds and counts, so anything below a picosecond is not drawn.
 TINY = 1e-9
 
 
@@ -64,7 +64,7 @@ def round_up(value: float) -> float:
 
 WIDTH = 600.0
 HEIGHT = 140.0
-LEAST = 1.5  # of a bar that is not nothing, so that one failure among thousands is seen
+LEAST = 1.5  # minimum height of a bar, so that one failure among thousands is visible
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from valkyr_plugins.figures.admin.charts import (
 from valkyr_plugins.figures.ranges import RANGES, Range, SelectedPeriod, range_named
 from valkyr_plugins.figures.reading import Figures, read
 
-# Ended executions, on the home page and a workflow's page: cards, banners, a line of numbers.
+# Ended executions on the home page and on a workflow's page: cards, banners, a line of numbers.
 
 
 NOT_AVAILABLE = lazy("not available")

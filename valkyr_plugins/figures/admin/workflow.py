@@ -34,7 +34,7 @@ from valkyr_plugins.figures.breakdowns import StepTable, newest, step_table, ver
 from valkyr_plugins.figures.ranges import Range
 from valkyr_plugins.figures.reading import read
 
-# A workflow's figures as plain rows; each within limits of size and time.
+# A workflow's figures as plain rows, with limits on size and time.
 
 
 Facts = dict[str, Any]
@@ -62,7 +62,7 @@ def gather(workflow: Workflow, wanted: Range) -> Facts:
     } | {name: soon(query) for name, query in queries.items()}
 
 
-# The panels of a workflow's figures: its steps, its versions, what plugins add.
+# The panels of a workflow's figures: its steps, its versions, and panels of plugins.
 
 
 SHOWN = 25
@@ -197,5 +197,5 @@ def _facts(workflow: Workflow, wanted: Range) -> Facts:
     return kept
 
 
-# Their admin is in a lower app, which does not know dead letters.
+# Added here because the admin of workflows is in a lower app, which does not know dead letters.
 WorkflowAdmin.show("figures", lazy("Figures"), "monitoring", figures_page)

@@ -144,7 +144,7 @@ def _use(row: Budget) -> Use:
     return found
 
 
-# The home page's table of budgets that are spent, or nearly.
+# The home page's table of budgets that are spent or nearly spent.
 
 
 READ = 200

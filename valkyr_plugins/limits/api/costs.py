@@ -29,7 +29,7 @@ from valkyr_plugins.limits.api.budgets import Amount
 from valkyr_plugins.limits.costs import COLUMNS, totals
 from valkyr_plugins.limits.models import CostEntry
 
-# What steps cost, as JSON.
+# The costs of steps as JSON.
 
 
 class CostEntryShape(CamelCase, serializers.ModelSerializer[CostEntry]):

@@ -17,7 +17,7 @@ from valkyr_plugins.limits.quotas import LIMITS, MAX_TARGET, QUOTAS, QuotaUses, 
 # Quotas as JSON, with their use.
 
 
-MOST_COUNTED = 2**53 - 1  # what JSON parsers can distinguish
+MOST_COUNTED = 2**53 - 1  # largest integer that all JSON parsers represent exactly
 
 
 class QuotaShape(LimitShape):

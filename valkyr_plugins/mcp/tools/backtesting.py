@@ -48,7 +48,7 @@ def _backtest(caller: ToolCaller, given: BacktestArguments) -> dict[str, Any]:
         raise ApiRefused(422, {"detail": detail})
     if backtest_id is not None:
         return _shown(caller.api.get("backtest", id=backtest_id).data)
-    # It writes nothing but the backtest, and the API requires the scope `author`.
+    # Allowed to write, because it writes only the backtest and the API requires the scope `author`.
     started = caller.api.writing().call("POST", "workflow-backtest", body, id=workflow_id)
     return _shown(started.data)
 

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from valkyr_plugins.n8n.expressions.parsing import Untranslatable
 
 TEXT, NUMBER, OTHER = "text", "number", "other"
-Written = tuple[str, str]  # an expression, and the kind of its value
+Written = tuple[str, str]  # a template expression, and the kind of its value
 
-# By name: the number of arguments, least and most; how it is written; the kind of its value.
+# For each name: the minimum and maximum number of arguments, the function that writes the
+# expression, and the kind of its value.
 Method = tuple[int, int, Callable[..., str], str]
 
 
@@ -63,7 +64,8 @@ FUNCTIONS: dict[str, Method] = {
     "$if": (3, 3, lambda test, yes, no: f"({yes} if {test} else {no})", OTHER),
     "$ifEmpty": (2, 2, lambda value, other: f"({value} | default({other}, true))", OTHER),
 }
-# Their texts are cut from the end by negative numbers, which JavaScript's substring does not do.
+# In templates, a negative number counts from the end of the text, but not in JavaScript's
+# substring.
 POSITIVE = frozenset({"substring"})
 
 
@@ -80,7 +82,8 @@ def written(table: dict[str, Method], name: str, *arguments: str) -> Written:
     return write(*arguments), kind
 
 
-# Times: `$now` is when the execution began, a text in ISO 8601 of which formats take slices.
+# Convert times. `$now` becomes the execution's start, an ISO 8601 text, and formats become slices
+# of it.
 
 
 STARTED = "execution.startedAt"

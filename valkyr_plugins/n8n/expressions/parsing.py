@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-# The parts of an expression, as a tree.
+# The nodes of an expression's syntax tree.
 
 
 class Untranslatable(Exception):
@@ -102,7 +102,7 @@ Tree = (
 )
 
 
-# Split JavaScript into words, signs, texts and numbers; unsupported syntax is rejected.
+# Split JavaScript into words, signs, texts and numbers, and reject unsupported syntax.
 
 
 MAX_TOKENS = 2_000

@@ -31,7 +31,7 @@ from valkyr_plugins.n8n.expressions.parsing import (
 )
 from valkyr_plugins.n8n.shape import Keys, Shape, Sight, operand, path
 
-# Where a chain of keys begins: `$json`, `$('A').item.json`, `$node["A"].json`, `$input…`.
+# Find the beginning of a chain of keys: `$json`, `$('A').item.json`, `$node["A"].json`, `$input…`.
 
 
 Step = Member | FunctionCall

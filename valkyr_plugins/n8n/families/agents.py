@@ -156,7 +156,7 @@ def _tools(
         "ui": {"x": 0, "y": 0},
     }  # fmt: skip
     edges.append({"from": choose, "to": result, "on": "unknown"})
-    # The number of names in an expression is limited, so groups of tools are read separately.
+    # The number of names in an expression is limited, so several tasks read the tools' results.
     groups = [values[at : at + AT_ONCE] for at in range(0, len(values), AT_ONCE)]
     for place, group in enumerate(groups):
         tasks.append(

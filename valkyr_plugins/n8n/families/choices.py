@@ -8,7 +8,7 @@ from valkyr_plugins.n8n.expressions.parsing import Untranslatable
 from valkyr_plugins.n8n.mapping import Left, Made, NodeWork, below, family
 from valkyr_plugins.n8n.texts import Texts, is_expression
 
-# n8n's conditions, in both of their formats, as one expression.
+# Convert n8n's conditions, in both of their formats, to one expression.
 
 
 Operator = Callable[[str, str], str]
@@ -53,7 +53,8 @@ _OLD = {
 _DEFAULTS = {"number": "smaller", "dateTime": "after"}
 ALONE = frozenset({"exists", "notExists", "empty", "notEmpty", "true", "false"})
 
-Condition = tuple[str, str, Any, Any]  # the values' type, the operator, left, right
+# The values' type, the operator, and the left and right values.
+Condition = tuple[str, str, Any, Any]
 
 
 def conditions_of(parameters: Mapping[str, Any]) -> tuple[list[Condition], str]:
@@ -196,7 +197,8 @@ def _unwritten(work: NodeWork) -> Made:
     return Made("flow.switch", inputs, work.shape, outcomes)
 
 
-Case = tuple[int, str, list[Condition], str]  # the output, its name, its conditions, and/or
+# The number and name of the output, its conditions, and "and" or "or".
+Case = tuple[int, str, list[Condition], str]
 
 
 def _new_cases(work: NodeWork) -> list[Case]:

@@ -110,7 +110,7 @@ def _insert(work: NodeWork) -> Made:
         raise Left("its columns are not named; write the statement")
     columns = ", ".join(params)
     slots = ", ".join(f":{name}" for name in params)
-    # Names were looked at by _NAME; values are parameters.
+    # The names match _NAME, and the values are parameters.
     statement = f"INSERT INTO {_table(work)} ({columns}) VALUES ({slots}) RETURNING *"  # noqa: S608
     return _made(work, statement, params, reads=False)
 

@@ -189,7 +189,7 @@ def _whole(work: NodeWork, shape: Shape) -> str:
     return shape.whole or work.texts.left("an input of the merge", shape.why)
 
 
-# Respond to Webhook: the execution's output is the answer.
+# Respond to Webhook: the execution's output is the response.
 
 
 @family("respondToWebhook")

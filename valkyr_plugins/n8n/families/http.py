@@ -217,7 +217,7 @@ def _shape(work: NodeWork) -> Shape:
         )
     body = f"{work.output}.body"
     shape = one(body)
-    # A page that is not JSON is passed on under a name.
+    # n8n passes a body that is not JSON on under a name.
     name = work.word(
         "options.response.response.outputPropertyName", work.word("dataPropertyName", "data")
     )

@@ -162,7 +162,8 @@ def loop_items(work: NodeWork) -> tuple[str, Shape]:
         items = work.texts.left("$input.all()", work.shape.why)
         return (items, many(items).of_item("item")) if size == 1 else _batches(work, items, size)
     if items is None:
-        # n8n makes items of the list that an answer is; anything else is one item.
+        # n8n makes an item of each element if the response is a list. Any other response is one
+        # item.
         items = str(whole) if str(whole).endswith(".body") else f"[{whole}]"
     if size == 1:
         return items, work.shape.again(items).of_item("item")

@@ -23,7 +23,8 @@ ANSWERS: tuple[Keys, ...] = (
     ("content", "parts", 0, "text"), ("content", 0, "text"), ("message",),
     ("choices", 0, "message", "content"), ("output", 0, "content", 0, "text"),
 )  # fmt: skip
-# The endpoints that support OpenAI's protocol, by the model nodes of n8n; None: not a public one.
+# For each model node of n8n: the endpoint with OpenAI's protocol, or None if there is no public
+# one.
 ENDPOINTS: dict[str, str | None] = {
     "lmChatOpenAi": "", "lmOpenAi": "", "lmChatDeepSeek": "https://api.deepseek.com/v1",
     "lmChatMistralCloud": "https://api.mistral.ai/v1",
@@ -209,7 +210,7 @@ def _chat_input(work: NodeWork) -> str:
     return "{{ " + found + " }}" if found else todo("the message: $json.chatInput")
 
 
-# Nodes that ask a model for data.
+# Nodes that request data from a model.
 
 
 def _attached(work: NodeWork) -> Node:

@@ -105,7 +105,7 @@ Number.prototype.toLocaleString = function (_, options) {
 """
 BUFFER_CALLS = frozenset(("from", "byteLength", "isBuffer"))
 LOCALE_CALLS = frozenset(("toLocaleString", "toLocaleDateString", "toLocaleTimeString"))
-MAX_OPTIONS = 80  # tokens
+MAX_OPTIONS = 80  # in tokens
 _LANGUAGES = frozenset(("en-US", "en", "default", "en-us", "undefined"))
 _OPTIONS = frozenset(
     ("weekday", "year", "month", "day", "hour", "minute", "second", "hour12",

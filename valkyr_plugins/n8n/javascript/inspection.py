@@ -24,7 +24,7 @@ SYSTEM = "it uses {}, which javascript.code does not have"
 DATES = "it uses {}, and Luxon is not available; use JavaScript's Date"
 LANGUAGES = "it formats for a language or a time zone ({}), which javascript.code cannot"
 N8N = "it reads {} of n8n, which has no equivalent"
-# Names that are not there, if the program does not declare them itself.
+# Names that do not exist here unless the program itself declares them.
 MISSING = {
     "require": MODULES, "import": MODULES, "module": MODULES, "exports": MODULES,
     "fetch": NETWORK, "axios": NETWORK, "XMLHttpRequest": NETWORK, "WebSocket": NETWORK,
@@ -48,7 +48,7 @@ MISSING = {
     "getNodeParameter": N8N, "getCredentials": N8N, "getInputData": N8N, "getNode": N8N,
     "getContext": N8N, "getExecutionId": N8N, "evaluateExpression": N8N,
 }  # fmt: skip
-# Of any object: these methods and fields are n8n's, or need data of languages.
+# Methods and fields of any object that exist only in n8n or need locale data.
 MEMBERS = {
     "helpers": NETWORK, "httpRequest": NETWORK, "httpRequestWithAuthentication": NETWORK,
     "getWorkflowStaticData": STATE, "getBinaryDataBuffer": FILES, "prepareBinaryData": FILES,
@@ -233,7 +233,7 @@ class _Inspection:
 
     def _ends(self) -> Iterator[int]:
         """Yield the position of each `return` of the program itself, outside inner functions."""
-        functions: list[int] = []  # depths of the functions' bodies around the token
+        functions: list[int] = []  # depths of the function bodies around the token
         for place, token in enumerate(self.tokens):
             if token.text == "{" and token.kind == SIGN and self.is_body(place):
                 functions.append(token.depth)

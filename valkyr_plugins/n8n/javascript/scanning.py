@@ -18,7 +18,8 @@ _TOKEN = re.compile(
         |[-+*%&|^<>]=?|[~!=?:.,;()\[\]{}])""",
     re.VERBOSE,
 )
-# Bounded, so that one that is not closed does not make each slash look through the whole line.
+# Limited in length; otherwise each slash without an end would cause a search through the whole
+# line.
 _REGEX = re.compile(
     r"/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n]){0,1000}+\]|[^/\\\[\n]){1,2000}+/[A-Za-z]*"
 )
@@ -56,8 +57,8 @@ class _Scanner:
         self.source = source
         self.position = 0
         self.found: list[ProgramToken] = []
-        self.open: list[str] = []  # brackets; "`" for the code in a template
-        self.entered = 0  # the number of tokens before that code
+        self.open: list[str] = []  # open brackets; "`" stands for the code in a template literal
+        self.entered = 0  # the number of tokens before the code in the template literal
 
     def scan(self) -> list[ProgramToken]:
         while self.position < len(self.source):

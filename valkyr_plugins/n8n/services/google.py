@@ -137,7 +137,7 @@ DRIVE = Service(
     "a token with the scope https://www.googleapis.com/auth/drive",
 )  # fmt: skip
 
-# Gmail; it sends by email.send, because the API takes a message in MIME and Base64.
+# Gmail. Mail is sent with email.send, because Gmail's API requires a message in MIME and Base64.
 
 
 _MAILS = "https://gmail.googleapis.com/gmail/v1/users/me"

@@ -117,7 +117,7 @@ AIRTABLE = Service(
 # Notion.
 
 
-# A property's type, by the form field of its value, if the key does not name it.
+# For each form field of a value: the property's type, if the key does not name it.
 _TYPES = {
     "title": "title", "textContent": "rich_text", "selectValue": "select", "date": "date",
     "multiSelectValue": "multi_select", "statusValue": "status", "numberValue": "number",

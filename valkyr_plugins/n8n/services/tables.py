@@ -12,7 +12,7 @@ PLACES = ("additionalFields", "updateFields", "otherProperties", "fields")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _NAMED = ("fieldId", "fieldName", "name", "property", "column", "key")
 _VALUED = ("fieldValue", "value")
-SITE = "{site}"  # an address that n8n keeps in the credential; here a variable of the workflow
+SITE = "{site}"  # a URL that n8n keeps in the credential; here, a variable of the workflow
 
 
 def snake(name: str) -> str:
@@ -51,7 +51,7 @@ def sent(
             return missing(work, "the fields")
         return {under: found} if under else found
 
-    vars(made)["reads"] = own  # for tests of the table
+    vars(made)["reads"] = own  # lets tests check the table
     return made
 
 

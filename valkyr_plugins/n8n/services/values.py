@@ -9,8 +9,9 @@ from valkyr_plugins.n8n.mapping import NodeWork
 from valkyr_plugins.n8n.shape import operand
 from valkyr_plugins.n8n.texts import is_expression, separated
 
-OMIT = object()  # a value that is left out
-# The IDs in an address that a person chose in n8n, by parameter; otherwise a Google file's.
+OMIT = object()  # marks a value that is omitted
+# For each parameter: the pattern of the ID in a URL. For other parameters, _GOOGLE finds a Google
+# file's ID.
 _IDS = {
     "base": re.compile(r"(app[A-Za-z0-9]{10,})"),
     "table": re.compile(r"(tbl[A-Za-z0-9]{10,})"),

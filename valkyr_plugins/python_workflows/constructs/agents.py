@@ -112,7 +112,7 @@ def agent(  # noqa: PLR0913 - the inputs of llm.agent by their names
     """
     trace, given = tracing(), CallOptions.of(options)
     task = trace.reserve(given, "agent")
-    # In the agent's loop, `loop` means its own turns, and `item` a call of a tool.
+    # Inside the agent, `loop` refers to its own turns, and `item` to a call of a tool.
     turns = TracedScope("loop", around=trace.scope)
     calls = TracedScope("map", around=turns)
     config: dict[str, Any] = {
@@ -135,7 +135,8 @@ def agent(  # noqa: PLR0913 - the inputs of llm.agent by their names
         "timeoutSeconds": seconds(answer_timeout),
     }
     config = {key: value for key, value in config.items() if value is not None}
-    # The iteration of a loop around the agent cannot be read in it; nor the item, for each call.
+    # Templates of the agent cannot read the iteration of an enclosing loop. Templates that are
+    # rendered for each call cannot read an enclosing `item` either.
     with trace.inside(Block(turns)):
         trace.read(config)
     with trace.inside(Block(calls)):

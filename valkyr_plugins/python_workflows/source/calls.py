@@ -44,7 +44,7 @@ class SourceCall:
     form: str = "assign"
     line: bool = False
     leads_on: tuple[str, ...] = SUCCESS
-    own_options: bool = True  # options are arguments of the call itself
+    own_options: bool = True  # whether options are arguments of the call itself
     body: Document | None = None
     kind: str = ""
     later: Mapping[str, Any] = field(default_factory=dict)
@@ -240,7 +240,7 @@ AGENT_WORDS = {
     "maxTokens": "max_tokens", "timeoutSeconds": "answer_timeout",
     **{key: key for key in ("model", "system", "approvers", "temperature", "seed")},
 }  # fmt: skip
-# Stands for the agent's name, which the names of its tools' functions begin with.
+# A stand-in for the agent's name, with which the names of its tools' functions begin.
 AGENT = "_agent_"
 
 

@@ -49,7 +49,7 @@ class KnownNames:
         return value
 
     def _text(self, text: str) -> str:
-        parts = _TEMPLATE.split(text)  # text and template alternately
+        parts = _TEMPLATE.split(text)  # text and templates alternate in this list
         if len(parts) == 1 or "{%" in text or "{#" in text:
             return text
         try:
@@ -64,7 +64,7 @@ class KnownNames:
         tree = ast.parse(inner.strip(), mode="eval").body
         node, handle = self._value(tree)
         facts = facts_of(handle)
-        # Equal up to spaces, quotes and parentheses: then it is the same expression.
+        # If both are equal except for spaces, quotes and parentheses, they are the same expression.
         if facts is None or ast.dump(ast.parse(facts.source, mode="eval").body) != ast.dump(tree):
             raise _RawTemplateError
         return ast.unparse(node)

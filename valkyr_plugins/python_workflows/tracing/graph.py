@@ -69,10 +69,11 @@ class TracedScope:
     kind: str = ""
     around: "TracedScope | None" = None
     tasks: list[TracedTask] = field(default_factory=list)
-    outside: set[TracedTask] = field(default_factory=set)  # read from here, of enclosing scopes
+    # Tasks of enclosing scopes that this scope reads.
+    outside: set[TracedTask] = field(default_factory=set)
     within: set["TracedScope"] = field(
         default_factory=set
-    )  # whose `item` or `loop` is read from here
+    )  # scopes whose `item` or `loop` this scope reads
     taken: set[str] = field(default_factory=set)
 
     def scopes(self) -> "Iterator[TracedScope]":

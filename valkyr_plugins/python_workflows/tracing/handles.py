@@ -12,7 +12,8 @@ from typing import Any, NoReturn
 from valkyr_plugins.python_workflows.tracing.places import TracingError
 from valkyr_plugins.python_workflows.tracing.shapes import member, plain
 
-# The precedence of expressions in Jinja; a looser one needs parentheses within a tighter one.
+# The precedence of expressions in Jinja. An expression of lower precedence needs parentheses inside
+# one of higher precedence.
 CHOICE, OR, AND, NOT, COMPARE, ADD, JOIN, MULTIPLY, POWER, FILTER, ATOM = range(11)
 
 IF = "a handle has no value while the workflow is traced, so Python cannot branch on it; "
@@ -178,7 +179,8 @@ class _Writer:
         self.reads |= facts.reads
         self.within |= facts.within
         self.follows = facts.follows or self.follows
-        # A filter binds more tightly than operators, but does not look like it.
+        # A filter has a higher precedence than operators, but many readers expect the opposite, so
+        # add parentheses.
         looks_loose = facts.level == FILTER and CHOICE < least < FILTER
         bare = facts.level >= least and not looks_loose
         return facts.source if bare else f"({facts.source})"
@@ -257,7 +259,8 @@ def unary(symbol: str, level: int, value: Any) -> ValueHandle:
 def binary(left: Any, symbol: str, right: Any, level: int) -> ValueHandle:
     """Return `left symbol right`; for `outcome == string`, the result is also a branch."""
     writer = _Writer()
-    # Comparisons are not associative; the others are left-associative, and `and`, `+` and `*` both.
+    # Comparisons and powers need parentheses around equal levels on both sides. All other operators
+    # are left-associative.
     least = level + 1 if level in (COMPARE, POWER) else level
     source = f"{writer.text(left, least)} {symbol} {writer.text(right, level + 1)}"
     made = writer.handle(source, level)

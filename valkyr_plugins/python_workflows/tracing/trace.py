@@ -29,7 +29,8 @@ from valkyr_plugins.python_workflows.tracing.values import Rendered, rendered
 
 _CURRENT: "ContextVar[Trace | None]" = ContextVar("valkyr_trace", default=None)
 _MENTION = re.compile(r"tasks\.([A-Za-z_]\w*)|tasks\[(['\"])(.+?)\2\]")
-WITHOUT_ORDER = (".callbackUrl", ".history")  # known before the task starts, or from earlier turns
+# Known before the task starts, or from earlier iterations.
+WITHOUT_ORDER = (".callbackUrl", ".history")
 _ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 
 
@@ -53,8 +54,9 @@ class Trace:
         self.scope = TracedScope()
         self.block = Block(self.scope)
         self.variables: dict[str, Any] = {}
-        self._caller: FrameType | None = None  # which calls a body, so that its line names none
-        self._names: dict[TracedScope, str] = {}  # of the tool that is traced, by its scope
+        # The frame that calls a body; its variable does not name a task.
+        self._caller: FrameType | None = None
+        self._names: dict[TracedScope, str] = {}  # the name of the traced tool, by its scope
 
     @contextmanager
     def running(self) -> Iterator[None]:

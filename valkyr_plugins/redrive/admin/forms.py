@@ -33,9 +33,9 @@ from valkyr_plugins.redrive.options import (
     scopes,
 )
 
-# To start more than this, the user must type the number.
+# Number of entries above which the user must type the number to start the redrive.
 TYPED_ABOVE = 100
-# For more entries than that, the form proposes a canary and a percentage of failures to stop at.
+# Above that number, the form proposes this canary and this percentage of failures at which to stop.
 CAREFUL = {"canary": 10, "stop_above": 20}
 
 
@@ -217,7 +217,7 @@ class StartForm(ReasonForm):
         return count
 
 
-# The entries and options of a redrive: one page, wherever the entries were selected.
+# The page with the entries and options of a redrive, regardless of where the entries were selected.
 
 
 SHOWN = 5

@@ -205,7 +205,7 @@ def _pace(rate: float, left: float | None) -> str:
     return gettext("{rate:g} per second{rest}.").format(rate=rate, rest=rest)
 
 
-# The preview of a draft, in panels.
+# The preview of a draft, as panels.
 
 
 def sections(request: HttpRequest, redrive: Redrive) -> list[PageSection]:

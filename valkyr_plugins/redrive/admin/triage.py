@@ -124,7 +124,7 @@ add_entry_action(
 )
 
 
-# The home page's table of redrives under way.
+# The home page's table of redrives in progress.
 
 
 REDRIVES_SHOWN = 8

@@ -53,7 +53,7 @@ from valkyr_plugins.redrive.options import (
 )
 from valkyr_plugins.redrive.preview import Preview, preview, preview_of
 
-# The selected dead letters that a caller may redrive, and the permissions for that.
+# Check which selected dead letters a caller may redrive.
 
 
 def make_permitted(

@@ -190,7 +190,7 @@ class RedriveDetail(RedriveSummary):
     canary = serializers.IntegerField()
     stop_above = serializers.FloatField(allow_null=True)
     stop_window = serializers.IntegerField()
-    # They may hold values of inputs.
+    # These fields may contain values of inputs.
     selection = Payload()
     overrides = Payload(allow_null=True)
     expression = Payload()

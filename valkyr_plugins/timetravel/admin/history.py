@@ -268,7 +268,7 @@ REPLAY = AdminOperation(
 WorkflowExecutionAdmin.offer(ROLL_BACK, FORK, REPLAY)
 
 
-# Checkpoints on the execution's page, and taking one by hand.
+# The checkpoints on the execution's page, and the operation that takes one manually.
 
 
 CHECKPOINTS_SHOWN = 50

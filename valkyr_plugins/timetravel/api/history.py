@@ -36,7 +36,7 @@ from valkyr_plugins.timetravel.fork import Overrides, fork, replay
 from valkyr_plugins.timetravel.fork_changes import change_of, origins
 from valkyr_plugins.timetravel.rollback import roll_back
 
-# Roll-backs, forks and replays as JSON: requests and responses.
+# The requests and responses of roll-backs, forks and replays as JSON.
 
 
 MAX_STEPS = 100
@@ -195,7 +195,7 @@ class ForkExecution(Endpoint):
     """The endpoint that forks an execution."""
 
     starts = True
-    ready: Overrides | None = None  # the changes, of which large ones are stored
+    ready: Overrides | None = None  # the changes; large ones are stored
 
     def before_once(self, request: Request, id: UUID) -> None:  # noqa: A002
         """Store large changes of steps before the transaction of an idempotent request begins."""

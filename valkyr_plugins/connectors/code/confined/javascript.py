@@ -20,15 +20,15 @@ from valkyr_plugins.connectors.code.confined.program import (
     error_report,
 )
 
-NAME = "_quickjs"  # what the extension's library is called, and its function of initialization
-STACK_BYTES = 1024 * 1024  # of the 8 MiB that the process has
+NAME = "_quickjs"  # name of the extension's library, and of its initialization function
+STACK_BYTES = 1024 * 1024  # stack of JavaScript, within the process's stack of 8 MiB
 MEMORY = "the code needed more memory than its memoryMb: process less data, or raise memoryMb"
-# Without memory for an error's object, QuickJS throws null.
+# QuickJS throws null if there is no memory for an error object.
 NULL = f"the code threw null, or {MEMORY.removeprefix('the code ')}"
-NO_STACK = "\nundefined"  # QuickJS adds it to a thrown value that is not an Error
+NO_STACK = "\nundefined"  # QuickJS appends this to a thrown value that is not an Error
 NO_TEXT = "(Failed obtaining QuickJS error string"
-# It keeps what it needs before the code can replace it. Without data of languages, QuickJS would
-# silently ignore a locale.
+# This script saves the functions that it needs before the code can replace them. QuickJS has no
+# locale data and would silently ignore a locale, so the script rejects locales.
 START = """(() => {
   const print = globalThis.__print, { parse, stringify } = JSON, { then } = Promise.prototype;
   delete globalThis.__print;
@@ -88,7 +88,7 @@ def loaded(engine: str) -> Any:
     try:
         module = module_from_spec(spec)
         loader.exec_module(module)
-    except ImportError as error:  # a damaged file, or one for another Python
+    except ImportError as error:  # the file is damaged, or is for another version of Python
         raise OSError(0, f"{engine} cannot be loaded: {error}") from error
     return module
 

@@ -16,9 +16,9 @@ PATH_BENEATH = 1
 
 EXECUTE, READ_FILE, READ_DIR = 1 << 0, 1 << 2, 1 << 3
 READING = EXECUTE | READ_FILE | READ_DIR
-BITS_BY_VERSION = {1: 13, 2: 14, 3: 15, 4: 15}  # rights over files, in the order they were added
+BITS_BY_VERSION = {1: 13, 2: 14, 3: 15, 4: 15}  # number of rights over files in each version
 LATEST_BITS = 16
-# Devices, sockets and named pipes, which a folder for passing files does not need.
+# Rights to create devices, sockets and named pipes, which a folder for files does not need.
 ODD = (1 << 6) | (1 << 9) | (1 << 10) | (1 << 11)
 BIND_TCP, CONNECT_TCP = 1, 2
 ABSTRACT_SOCKETS, SIGNALS = 1, 2

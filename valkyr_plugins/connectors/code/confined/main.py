@@ -27,7 +27,7 @@ from valkyr_plugins.connectors.code.confined import (
     seccomp,
 )
 
-# How much the process may use (setrlimit(2)).
+# Limits on the process's use of resources (setrlimit(2)).
 
 
 MAX_FILE_BYTES = 8 * 1024 * 1024
@@ -86,7 +86,7 @@ def main() -> NoReturn:
 
 def inside() -> NoReturn:
     """Run the code in this process, inside bubblewrap, without a supervisor process."""
-    # Bubblewrap names its folder here, which the code must not get.
+    # Bubblewrap stores its folder in this variable, which the code must not see.
     os.environ.pop("PWD", None)
     _run(json.loads(sys.stdin.buffer.read()), _confine_inside)
 
@@ -98,7 +98,7 @@ def _started(request: dict[str, Any]) -> int:
         for pid in ended:
             os.kill(pid, signal.SIGKILL)
 
-    # Blocked, so that no signal comes before the child's id is known.
+    # Block the signals until the child's ID is known.
     both = {signal.SIGTERM, signal.SIGALRM}
     signal.pthread_sigmask(signal.SIG_BLOCK, both)
     signal.signal(signal.SIGTERM, end)
@@ -150,7 +150,7 @@ def _reporter(request: dict[str, Any]) -> Callable[[], bytes]:
 def _confine() -> None:
     """Enter new namespaces and give up root; this process ends when the supervisor ends."""
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
-    os.setsid()  # a signal to its group would reach the supervisor
+    os.setsid()  # otherwise a signal to the process group would also reach the supervisor
     namespaces.leave()
     namespaces.narrow()
     namespaces.become_nobody()
@@ -166,7 +166,7 @@ def _confine_inside() -> None:
 def _lock(request: dict[str, Any]) -> None:
     """Drop all capabilities, then apply Landlock, the limits and the system call filter."""
     namespaces.count_alone()
-    # Becoming another user undid it.
+    # The change of the user has cleared this setting, so set it again.
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
     landlock.restrict("/", writable=namespaces.TMP)

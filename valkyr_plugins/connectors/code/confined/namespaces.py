@@ -6,7 +6,7 @@ from pathlib import Path
 from valkyr_plugins.connectors.code.confined import kernel
 
 ROOT, NOBODY = 0, 65_534
-HOST = "code"  # the machine's name, as the code sees it
+HOST = "code"  # host name that the code sees
 APART = kernel.CLONE_NEWNS | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
 
 
@@ -51,12 +51,12 @@ def count_alone() -> None:
     kernel.drop_capabilities()
 
 
-# The file system that the code sees: Python's library, the system's, and an empty /tmp in memory.
+# The file system that the code sees: libraries of Python and the system, and a /tmp in memory.
 #
-# There is no /proc, no /dev, no home: nothing of the worker's environment or files has a name here.
+# Without /proc, /dev and a home folder, the code cannot name the worker's files or environment.
 
 
-# Any folder works that always exists and contains nothing that is needed later.
+# A folder that always exists and whose content is not needed later.
 NEW_ROOT = "/proc"
 SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo")
 PACKAGES = ("site-packages", "dist-packages")

@@ -21,7 +21,7 @@ def report(code: str, inputs: Any) -> bytes:
     try:
         return _run(code, inputs)
     except BaseException as error:
-        # Also SystemExit and KeyboardInterrupt: the code may raise anything.
+        # Includes SystemExit and KeyboardInterrupt, because the code may raise anything.
         return _told(error)
 
 

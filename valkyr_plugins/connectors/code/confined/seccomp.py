@@ -17,12 +17,12 @@ ALLOW, KILL_PROCESS, ERRNO = 0x7FFF_0000, 0x8000_0000, 0x0005_0000
 LOAD, JUMP_EQUAL, JUMP_GREATER, RETURN = 0x20, 0x15, 0x25, 0x06
 NUMBER_AT, ARCHITECTURE_AT, FIRST_ARGUMENT_AT = 0, 4, 16
 AF_UNIX = 1
-# The newest system call that was checked (mseal, Linux 6.10). From 424 on all architectures agree;
-# the x32 calls of x86-64 have numbers beyond it.
+# The newest system call that was checked (mseal, Linux 6.10). From 424 on, all architectures use
+# the same numbers. The x32 calls of x86-64 have higher numbers.
 NEWEST = 462
 
 # fmt: off
-# Those without a number of their own on an architecture are left out there.
+# An architecture's table omits calls that have no number of their own there.
 X86_64 = {
     "socket": 41, "socketpair": 53,
     "clone": 56, "fork": 57, "vfork": 58, "execve": 59, "execveat": 322,
@@ -73,13 +73,13 @@ EVERYWHERE = {
     "lsm_get_self_attr": 459, "lsm_set_self_attr": 460, "lsm_list_modules": 461,
 }
 # fmt: on
-# AUDIT_ARCH_X86_64 and AUDIT_ARCH_AARCH64 of linux/audit.h.
+# The values of AUDIT_ARCH_X86_64 and AUDIT_ARCH_AARCH64 in linux/audit.h.
 ARCHITECTURES = {
     "x86_64": (0xC000_003E, X86_64 | EVERYWHERE),
     "aarch64": (0xC000_00B7, AARCH64 | EVERYWHERE),
 }
 SOCKETS = ("socket", "socketpair")
-# How a rejected call fails if EPERM would mislead: a C library tries clone3 and then clone.
+# Errors of rejected calls for which EPERM would mislead: a C library tries clone3, then clone.
 ERRORS = {
     "clone": errno.EAGAIN,
     "fork": errno.EAGAIN,

@@ -37,9 +37,9 @@ from valkyr_plugins.connectors.files.store import FileLocation
 from valkyr_plugins.connectors.network.addresses import ALLOWED_NETWORKS, may_connect
 
 CONNECT_SECONDS = 10
-READ_SECONDS = 30  # without data
+READ_SECONDS = 30  # maximum time without data
 CLOSE_SECONDS = 5
-ATTEMPTS = 2  # of one request, in addition to the step's own retries
+ATTEMPTS = 2  # attempts of one request, in addition to the step's own retries
 
 
 class Guard:
@@ -50,7 +50,7 @@ class Guard:
 
     def __init__(self, allows: Callable[[str], bool], *, trusted: bool) -> None:
         self.refused: list[str] = []
-        self.outside: list[str] = []  # of the egress rules
+        self.outside: list[str] = []  # addresses that the egress rules forbid
         self._allows = allows
         self._trusted = trusted
 
@@ -84,7 +84,7 @@ class S3Connection:
             skip_instance_cache=True,
             use_listings_cache=False,
         )
-        self.filesystem.retries = 1  # botocore's own are enough
+        self.filesystem.retries = 1  # botocore already retries
 
     def run(self, work: Callable[[], Any], seconds: float) -> Any:
         """Run a coroutine function on fsspec's thread; return its result. Raises TimeoutError."""
@@ -132,10 +132,10 @@ def _config(endpoint: S3Endpoint, guard: Guard | None) -> dict[str, Any]:
         "connect_timeout": CONNECT_SECONDS,
         "read_timeout": READ_SECONDS,
         "retries": {"mode": "standard", "total_max_attempts": ATTEMPTS},
-        "proxies": {},  # a proxy would be connected to instead of the checked address
+        "proxies": {},  # with a proxy, the client would not connect to the checked address
         "ignore_configured_endpoint_urls": True,
         "connector_args": {"socket_factory": guard, "use_dns_cache": False},
-        # Bucket names in host names need wildcard DNS, which private servers rarely have.
+        # A bucket in the host name needs wildcard DNS, which private servers rarely have.
         "s3": {"addressing_style": "path" if own else "auto"},
         # Not every server supports Amazon's newer checksums.
         "request_checksum_calculation": "when_required",
@@ -143,12 +143,12 @@ def _config(endpoint: S3Endpoint, guard: Guard | None) -> dict[str, Any]:
     }
 
 
-# The meaning of S3's errors: what was rejected, and whether to retry.
+# Convert errors of S3: what was rejected, and whether to retry.
 
 
 MISSING = 404
 PAST_END = 416
-CONFLICT = (409, 412)  # an object exists where none may be
+CONFLICT = (409, 412)  # an object exists although none may exist
 
 
 class ObjectMissing(StepError):

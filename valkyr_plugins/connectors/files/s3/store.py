@@ -114,7 +114,7 @@ class S3Store:
             for found in answer.get("CommonPrefixes", []):
                 yield Facts(f"s3://{place.bucket}/{found['Prefix'].rstrip('/')}", kind="folder")
             for found in answer.get("Contents", []):
-                if not found["Key"].endswith("/"):  # a marker that some tools create for a folder
+                if not found["Key"].endswith("/"):  # such objects only mark folders
                     yield _facts(
                         FileLocation(place.scheme, f"{place.bucket}/{found['Key']}"), found
                     )

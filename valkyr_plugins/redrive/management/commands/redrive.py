@@ -23,9 +23,9 @@ from valkyr_plugins.redrive.preview import Preview, preview_of
 from valkyr_plugins.redrive.progress import progress
 
 LOOK_SECONDS = 1.0
-# After this many checks without progress, it reports what would have to continue.
+# Number of checks without progress after which the command reports what blocks the redrive.
 QUIET_LOOKS = 15
-# The most entries with invalid inputs that a preview lists.
+# Maximum number of entries with invalid inputs that a preview lists.
 LISTED = 10
 EXAMPLES = """
 examples:
