@@ -5,14 +5,15 @@ from uuid import UUID
 
 from django.dispatch import Signal
 
-# group_id - the first failures of a new kind were counted
+# group_id - the first failures of a new group were counted
 group_new = Signal()
-# group_id, version_number - a resolved group occurred again in a version that was to resolve it
+# group_id, version_number - a resolved group has a new failure in the version that should resolve
+# it, or later
 group_regressed = Signal()
-# group_id, merged_ids - failure groups will be merged into another one. No group is locked yet, and
-# none was checked: if the merge is refused, it also reverts the receivers' changes.
+# group_id, merged_ids - failure groups will be merged into another group. The groups are not locked
+# or checked yet: if the merge is rejected, the receivers' changes are rolled back, too
 groups_merging = Signal()
-# stopped: StoppedRedrive - too many entries of a redrive failed again
+# stopped: StoppedRedrive - too many items of a redrive failed again
 redrive_stopped = Signal()
 
 

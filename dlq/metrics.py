@@ -33,14 +33,14 @@ from runners.models.runner import RESPONDS_WITHIN
 from runners.states import LIVE, RunState
 from runners.workers.queues import Queue, queues
 
-# The state of the installation, read from its tables: one or two bounded queries per reading.
+# The state of the installation, read from its tables with one or two bounded queries per reading.
 #
-# None scans ended rows: each uses an index of live or open rows and counts up to a bound. Labels
-# have closed lists of values; a limited number of workspaces is named, and the others are summed up
-# as `(others)`.
+# No query scans ended rows: each uses an index of live or open rows, and counts up to a limit.
+# Labels have closed lists of values; a limited number of workspaces is named, and the others are
+# summed up as `(others)`.
 
 
-# Rows that one reading counts at most, for each state.
+# Maximum number of rows that one reading counts for each state.
 BOUND = 20_000
 NAMED = 20
 OTHERS = "(others)"
@@ -161,7 +161,7 @@ def approvals(now: datetime) -> Iterator[Family]:
     yield Family("valkyr_approvals_waiting", "Steps that wait for a person's decision.", asked)
 
 
-# Readings of work for users; plugins add theirs.
+# Readings of work that waits for users. Plugins add their own.
 TRIAGE: list[Reading] = [approvals]
 
 
@@ -171,7 +171,7 @@ def triage(now: datetime) -> Iterator[Family]:
         yield from part(now)
 
 
-# Plugins add readings of their own.
+# All readings, by name. Plugins add their own.
 READINGS: dict[str, Reading] = {
     "executions": executions,
     "steps": steps,
@@ -214,17 +214,17 @@ def _family(name: str, text: str, label: str, numbers: Mapping[str, float]) -> F
     return family
 
 
-# All readings together: taken at most every 12 s, by one request at a time.
+# All readings are taken together, at most every 12 s and by one request at a time.
 #
-# Ten scrapers cost as much as one: concurrent requests get the last readings. A reading that fails
-# or takes too long is left out and reported (`valkyr_reading_up`); after 6 s the rest is left out
-# too, so that a scrape ends in time even if the database hangs.
+# Ten scrapers cost as much as one, because concurrent requests get the last readings. A reading
+# that fails or takes too long is left out and reported (`valkyr_reading_up`). After 6 s, the rest
+# is also left out, so that a scrape ends in time even if the database hangs.
 
 
 log = logging.getLogger(__name__)
 KEPT_SECONDS = 12.0
 PATIENCE_SECONDS = 6.0
-SLACK_SECONDS = 2.0  # for the reading that was under way
+SLACK_SECONDS = 2.0  # for the reading that is running then
 
 
 class DatabaseCollector(Collector):
@@ -238,7 +238,7 @@ class DatabaseCollector(Collector):
 
     def collect(self) -> Iterable[Family]:
         """Return the readings; first replace any over 12 s old, unless another thread does so."""
-        # Only the very first scrapes wait for each other; later ones get the last readings.
+        # Only the first scrapes wait for each other; later scrapes get the last readings.
         if self._old() and self._lock.acquire(blocking=not self._families):
             try:
                 if self._old():
@@ -306,7 +306,7 @@ def _take(name: str, reading: Reading, families: list[Family]) -> bool:
     try:
         with hurried():
             with connection.cursor() as cursor:
-                # By an index, or not at all: they are not worth a scan of ended rows.
+                # Only with an index: a reading is not worth a scan of ended rows.
                 cursor.execute("SET LOCAL enable_seqscan = off")
             families.extend(list(reading(database_now())))
     except DatabaseError as error:

@@ -18,7 +18,7 @@ def expire() -> dict[str, int]:
         collected = collecting.collect()
         counts, more = counts | {"stored values": collected.deleted}, more or collected.more
     if more:
-        # After all other duties.
+        # The lowest priority, so that it runs after all other duties.
         messaging.send(
             expire.name, (), messaging.CONTROL, expires=3600.0, priority=broker_priority(0)
         )

@@ -17,9 +17,9 @@ from django.urls import NoReverseMatch, get_script_prefix, reverse
 from executions.configuration import settings as valkyr_settings
 from executions.configuration.labels import translated
 
-# The names of all our routes begin with this.
+# The prefix of the names of all Valkyr's routes.
 PREFIX = "valkyr-"
-# The route whose path always ends so; the part before it is the prefix of all routes.
+# A route and the end of its path; the part before it is the prefix of all routes.
 _KNOWN, _KNOWN_PATH = "schema", "v1/schema"
 # Shared with the route, because workers build this address without the urlconf.
 CALLBACKS = "v1/callbacks/"
@@ -84,7 +84,7 @@ def public(path: str) -> str:
     return f"{valkyr_settings().public_url}/{prefix}{path}"
 
 
-# Rows keep admin pages as paths below the admin's index, which may move during their lifetime.
+# Rows store paths of admin pages relative to the admin's index, because the index may move later.
 
 
 def page(model: str, pk: Any = None, **query: Any) -> str:

@@ -81,7 +81,7 @@ def celery(**_: Any) -> list[CheckMessage]:
     return [Error("No Celery app has Valkyr's tasks.", hint=CALL, id="valkyr.E010")]
 
 
-# What a project needs for the API and the pages.
+# What the API and the pages need from a project's settings.
 
 
 SESSIONS = "executions.accounts.browser_sessions.BrowserSessions"
@@ -95,7 +95,7 @@ def payload_store_opens(**_: Any) -> list[CheckMessage]:
     address = valkyr_settings().payload_store
     if not address:
         return []
-    from fsspec import get_filesystem_class  # only with a store
+    from fsspec import get_filesystem_class  # needed only with a store
 
     scheme = address.partition("://")[0]
     try:

@@ -23,10 +23,11 @@ execution_roused = Signal()
 execution_rolled_back = Signal()
 # execution: WorkflowExecution - FAILED or TIMEOUT, without its large columns; the row is locked
 execution_failed = Signal()
-# execution_id, state, parent_run_id, trigger_id; the row is locked. For receivers that must commit
-# with the end: one receiver costs each end as SUCCESS a round trip and two statements more
+# execution_id, state, parent_run_id, trigger_id; the row is locked. Only for receivers that must
+# commit together with the end: a single receiver costs each successful execution another round trip
+# and two statements
 execution_finished = Signal()
-# the same, after the commit and without a lock; not sent if the process dies between the two
+# the same, after the commit and without a lock; not sent if the process dies in between
 execution_ended = Signal()
 # workflow_id, version_id, actor, reason - another change of the workflow ended its canary version;
 # the workflow's row is locked
@@ -59,7 +60,7 @@ class ReportedCondition:
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
-# condition - it begins in this transaction
+# condition - begins in this transaction
 condition_began = Signal()
 
 Lasting = Callable[[Collection[UUID]], set[UUID]]

@@ -20,14 +20,14 @@ from executions.configuration import settings
 from executions.database import routing
 
 CONTROL = "control"
-# Ends a cell's name in the names of its queues; definitions cannot use it.
+# Separates the cell's name from the queue's name; definitions cannot use it.
 OF_CELL = ":"
 SERIALIZER = "json"
 CHORD_COUNTERS = "executions.vendor_seams.celery_results:"
 REDIS = ("redis", "unix", "sentinel", "valkey")
 SENTINEL = "sentinel://"
-# Each option of our tasks that could otherwise come from the app's settings, which are meant for
-# its other tasks too. docs/explanation/celery.md gives the reasons. 0 is no limit of our own.
+# All options of our tasks that would otherwise come from the app's settings, which also apply to
+# the app's other tasks. docs/explanation/celery.md gives the reasons. 0 means no limit.
 OPTIONS: dict[str, Any] = {
     "acks_late": True,
     "acks_on_failure": True,
@@ -39,10 +39,11 @@ OPTIONS: dict[str, Any] = {
     "track_started": False,
     "serializer": SERIALIZER,
     "rate_limit": 0,
-    "time_limit": 800,  # the last resort: steps have timeouts of their own
+    "time_limit": 800,  # the last resort, because steps have their own timeouts
     "soft_time_limit": 0,
 }
-# A send that failed after so long is not tried again for a while: each request would wait as long.
+# After a send that failed after more than SLOW_SECONDS, other sends fail at once for REST_SECONDS,
+# so that not every request waits as long.
 SLOW_SECONDS, REST_SECONDS = 1.0, 5.0
 _configured: Celery | None = None
 _slow_until = float("-inf")

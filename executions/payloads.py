@@ -19,9 +19,9 @@ MAX_BYTES = 5 * 1024 * 1024
 SEALED = "$sealed"
 # The key of a reference to a value in object storage, which only `executions.payload_store` makes.
 STORED = "$stored"
-# The bytes in a part of a large value's JSON, and the bytes that the C encoder writes at a time.
+# Bytes in a part of a large value's JSON, and bytes that the C encoder writes at a time.
 PART, PIECE = 1024 * 1024, 256 * 1024
-# What the encoder raises for values that JSON cannot hold.
+# Errors of the encoder for values that JSON cannot represent.
 _REJECTED = (RecursionError, TypeError, ValueError)
 
 _encoder = json.JSONEncoder(
@@ -85,7 +85,7 @@ def longer_than(value: Any, size: int) -> bool:
 
 def _texts(value: Any, what: str, depth: int) -> Iterator[str]:
     """Yield the JSON of a value; a large string, object or list is yielded in pieces."""
-    if depth < 2 and isinstance(value, dict) and SEALED in value:  # as `_holds_key` looks
+    if depth < 2 and isinstance(value, dict) and SEALED in value:  # as deep as `_holds_key`
         raise _reserved_for_sealing(what)
     if not isinstance(value, (str, dict, list, tuple)) or _left(value, PIECE) >= 0:
         text = _encoder.encode(value)
@@ -287,7 +287,8 @@ def _least(value: Any) -> int:
     return value.bit_length() >> 2 if isinstance(value, int) else 1
 
 
-# Not counted: they are small, and the commas between them are counted.
+# Types that are not counted, because their values are small and the commas between them are
+# counted.
 _SHORT = frozenset({bool, float, type(None)})
 _LONG = 2**63
 

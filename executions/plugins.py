@@ -35,10 +35,11 @@ class PeriodicTask(TypedDict):
 class ApiConfig(AppConfig):
     """An app that can add operations to the API: one of the engine's three apps, or a plugin."""
 
-    # The type in our migrations, whatever the project's DEFAULT_AUTO_FIELD.
+    # The type in Valkyr's migrations, regardless of the project's DEFAULT_AUTO_FIELD.
     default_auto_field = "django.db.models.BigAutoField"
 
-    # Django takes the only class of `apps.py` without `default = False`: the app's, not this one.
+    # Django uses the only class in `apps.py` without `default = False`, which must not be this base
+    # class.
     default = False
 
     def __init_subclass__(cls, **options: Any) -> None:

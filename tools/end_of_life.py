@@ -16,7 +16,7 @@ from pathlib import Path
 PROJECT = Path(__file__).parents[1]
 PAGE = PROJECT / "docs" / "reference" / "end-of-life.md"
 ROW = re.compile(r"^\| ([A-Z]\w+) \| ([0-9.]+) \| (\d{4}-\d\d-\d\d|not announced) \|", re.MULTILINE)
-# The places of versions: the file, the software, and the pattern.
+# Where versions are named: the file, the software, and the pattern.
 NAMED = (
     ("deploy/compose.yaml", "PostgreSQL", r"image: postgres:(\d+)"),
     ("deploy/compose.yaml", "Redis", r"image: redis:(\d+\.\d+)"),

@@ -19,7 +19,8 @@ PROJECT = Path(__file__).parents[1]
 TARGET = PROJECT / "valkyr_project" / "overrides" / "unfold" / "fonts"
 SOURCES = ("executions", "runners", "dlq", "valkyr_project", "valkyr_plugins")
 SUFFIXES = {".py", ".html", ".js", ".ts", ".tsx", ".css"}
-# Code names an icon in quotation marks, a style sheet with escapes; a template as any word.
+# In code, names of icons are in quotation marks; in style sheets, their underscores are escaped; in
+# templates, any word can be a name.
 QUOTED, WORD = re.compile(r"""["'>]\s*([a-z0-9_]{2,40})\s*["'<]"""), re.compile(r"[a-z0-9_]{2,40}")
 WEIGHTS = {"Regular": 400, "Medium": 500, "SemiBold": 600, "Bold": 700}
 # Western European letters, punctuation, arrows and some signs; then the other Latin letters and

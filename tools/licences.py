@@ -39,7 +39,7 @@ SPDX = {
     "Mozilla Public License 2.0 (MPL 2.0)": "MPL-2.0",
     "Python Software Foundation License": "PSF-2.0",
 }
-UNSPECIFIC = frozenset({"BSD License"})  # every licence that it may mean is allowed
+UNSPECIFIC = frozenset({"BSD License"})  # all licences that this name may mean are allowed
 PIN = re.compile(r"^([A-Za-z0-9][A-Za-z0-9._-]*)==([^ ;\\]+)", re.MULTILINE)
 HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 

@@ -27,9 +27,9 @@ ROOT = Path(__file__).parents[1]
 LANGUAGES = ("de", "es")
 APPS = ("executions", "runners", "dlq", "valkyr", "valkyr_project")
 PLUGINS = "valkyr_plugins"
-# Placeholders of arguments: `{name}`, `%(name)s`, or a bare `{}`.
+# Placeholders for arguments: `{name}`, `%(name)s` or `{}`.
 HOLES = re.compile(r"%\(\w+\)[sd]|\{[^{}]*\}")
-# Django converts a template's texts to calls with literal strings.
+# Django converts the texts of a template to calls with literal strings.
 _TEXT = r"""[ur]*(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')"""
 CALLS = re.compile(rf"\b(?:_|n?gettext)\({_TEXT}(?:, *{_TEXT})?(?=[,)])")
 FUNCTIONS: dict[str, tuple[int, ...] | None] = {
@@ -196,7 +196,7 @@ def source_of(catalogue: Catalog) -> bytes:
 def compiled(source: bytes) -> bytes:
     """Return the `.mo` file of a `.po` file."""
     catalogue = read_po(io.BytesIO(source))
-    # The header names both, and the same texts must give the same bytes.
+    # The header contains both dates, and the same texts must give the same bytes.
     catalogue.creation_date = catalogue.revision_date = datetime(2026, 1, 1, tzinfo=UTC)
     file = io.BytesIO()
     write_mo(file, catalogue)

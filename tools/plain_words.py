@@ -20,8 +20,8 @@ OLD_WORDS = (
 )
 MOVES = "go|goes|going|gone|went|send|sends|sending|sent"
 
-# A pattern, in which a space also matches a line break, and the replacement. A pattern belongs here
-# only if it is never right, so that nobody has to argue with the check.
+# Patterns, in which a space also matches a line break, and their replacements. A pattern belongs
+# here only if its words are never right, so that authors need no exceptions.
 BANNED = (
     (rf"(?:{MOVES}) (?:\w+ ){{0,3}}?home\b(?! page)", "retry, requeue or redrive"),
     (r"for ever", "forever, indefinitely, or without a timeout"),
@@ -47,7 +47,8 @@ _SEARCHED = tuple(
     (re.compile(r"\b(?:" + pattern.replace(" ", r"\s+") + r")\b", re.IGNORECASE), instead)
     for pattern, instead in BANNED
 )
-# Most files have no banned phrase, not even one that a literal breaks off, and are not parsed.
+# Most files contain no banned phrase, not even one that is split between two literals, and so need
+# not be parsed.
 _ANY = re.compile(
     "|".join(r"\b(?:" + pattern.replace(" ", r"[\s\"'f]+") + r")\b" for pattern, _ in BANNED),
     re.IGNORECASE,

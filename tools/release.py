@@ -20,10 +20,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 PROJECT = Path(__file__).parents[1]
-CONSTRAINTS = "requirements-build.txt"  # the build backend, by hash
+CONSTRAINTS = "requirements-build.txt"  # the build backend, with hashes
 SUMS = "SHA256SUMS"
 VERSION = re.compile(r'^__version__ = "([^"]+)"', re.MULTILINE)
-# What must not matter; each build has other values.
+# Variables that must not affect the result, so each build has different values.
 SURROUNDINGS: tuple[Mapping[str, str], ...] = (
     {"TZ": "UTC", "PYTHONHASHSEED": "1"},
     {"TZ": "Asia/Kathmandu", "PYTHONHASHSEED": "2"},

@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 APPS = ("executions", "runners", "dlq", "valkyr_plugins", "valkyr_project")
-# Pages of the API, which is English; and Unfold's own page, which we only extend.
+# Pages of the API, which are in English, and Unfold's own page, which we only extend.
 ENGLISH = ("docs.html", "docs_sign_in.html", "errors.html", "error_reference.html", "skeleton.html")
 WORD = re.compile(r"[A-Za-z]{2,} |[A-Z][a-z]+")
 NAMES = re.compile(r"Valkyr|UTC|Flower|Sentry|make demo|order-import")

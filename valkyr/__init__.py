@@ -106,7 +106,8 @@ APPS = ("executions", "runners", "dlq")
 
 _CANVAS = {"durable": "durable", "DurableTask": "durable_task", "DurableResult": "results"}
 
-# What each plugin requires. Modules of `connectors` name their missing packages one by one.
+# The module that each plugin requires. The modules of `connectors` report their missing packages
+# themselves.
 _PLUGINS = {
     "connectors": "",
     "alerts": "httpx",

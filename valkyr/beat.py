@@ -29,8 +29,8 @@ ENGINE: dict[str, PeriodicTask] = {
     "valkyr: failure groups": _every("dlq.tally", seconds=1),
     "valkyr: retention": _every("dlq.expire", days=1),
 }
-# The largest difference between clocks; and how much is made up for after a time without control
-# workers.
+# Seconds: an allowance for different clocks, and the maximum lifetime of a duty's message without
+# this allowance. It limits the work to make up for after a time without control workers.
 CLOCKS_APART = 600.0
 LONGEST = 3600.0
 OFTEN = timedelta(minutes=1)

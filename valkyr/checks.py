@@ -30,7 +30,7 @@ def connect() -> None:
 
 def settings(**_: Any) -> list[CheckMessage]:
     """Return the problems in the settings of the Celery app."""
-    valkyr_settings()  # an app that is finalized with bad ones stays without our entries
+    valkyr_settings()  # first, because an app finalized with invalid settings lacks our entries
     app = messaging.celery_app()
     app.finalize()
     return [*_tasks(app), *_beat(app)]

@@ -13,7 +13,7 @@ from executions.api.endpoint import Nowhere
 from executions.api.openapi import api_patterns
 from executions.plugins import plugins
 
-# One view, so that a response does not reveal why there is nothing.
+# One view for all unknown addresses, so that a response does not reveal why there is nothing.
 nowhere = Nowhere.as_view()
 urlpatterns: list[URLPattern | URLResolver] = [
     *(path("", include(plugin.pages)) for plugin in plugins() if plugin.pages),
@@ -34,8 +34,8 @@ def _resources() -> set[str]:
     return {match.group() for match in found if match}
 
 
-# Below one of our resources, an unknown address responds as the API does. Other addresses belong to
-# the project, even if it includes these routes without a prefix.
+# Unknown addresses below Valkyr's resources get the API's error response. All other addresses
+# belong to the project, even if it includes these routes without a prefix.
 urlpatterns.append(
     re_path(
         rf"^(?:{'|'.join(sorted(map(re.escape, _resources())))})(?:/.*)?$",

@@ -5,7 +5,7 @@ from django.contrib.admin.apps import SimpleAdminConfig
 
 from executions import environment as env
 
-# Processes that serve no pages: the admin's forms and views would take a fifth of their memory, and
+# Processes that serve no pages. The admin's forms and views would take a fifth of their memory, and
 # more of their start time.
 PAGELESS = ("worker-", "beat", "consumer", "migrate")
 
@@ -18,7 +18,7 @@ class AdminSite(SimpleAdminConfig):
 
         In other processes, importing `urls` registers the pages.
         """
-        # Senders use the platform's Celery app.
+        # Import the platform's Celery app, so that it sends all messages.
         from valkyr_project import celery, checks  # noqa: F401 - checks register on import
         from valkyr_project.up import stack_health
 

@@ -17,7 +17,7 @@ from valkyr_project.processes.production import warnings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "valkyr_project.settings")
 os.environ.setdefault("VALKYR_PROCESS", "web")
-# Each request may have a thread of its own, so a connection kept by a thread would leak.
+# Each request may run in a separate thread, so a connection that a thread keeps would leak.
 os.environ.setdefault("VALKYR_POOL", "threads")
 django.setup(set_prefix=False)
 from valkyr_project.http.websockets import Sockets  # noqa: E402 - it knows views, and they know models
@@ -33,6 +33,7 @@ for _plugin in plugins():
 application = RequestIds(_application)
 for _warning in warnings(settings.INSTALLATION):
     logging.getLogger(__name__).warning(_warning)
-# Everything is loaded and stays: the collector only examines objects created from now on.
+# All code is loaded and stays, so the garbage collector only examines objects that are created from
+# now on.
 gc.freeze()
 gc.enable()

@@ -40,7 +40,7 @@ class PeriodicTaskAdmin(beat.PeriodicTaskAdmin, AuditedAdmin):
     """The pages of periodic tasks: the tasks that beat sends, and their times."""
 
     form = PeriodicTaskForm
-    # Beat's own has an inline script, which the pages of this admin must not have.
+    # Beat's own template has an inline script, which pages of this admin must not have.
     change_form_template = None
 
 

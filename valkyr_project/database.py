@@ -7,10 +7,11 @@ from django.core.exceptions import ImproperlyConfigured
 
 from executions import environment as env
 
-# Django's settings of a read replica, derived from the primary's. Pure.
+# Django's settings of a read replica, derived from the primary's. No I/O.
 
 
-# Do not wait for a replica: the primary can answer as well.
+# Seconds to wait for a replica or a cell. It is short, because the primary can answer instead of a
+# replica.
 PATIENCE_SECONDS = 2
 
 
@@ -30,7 +31,7 @@ def database(primary: dict[str, Any], url: str) -> dict[str, Any]:
             "tcp_user_timeout": PATIENCE_SECONDS * 1000,
             **own,
         },
-        # Tests that do not start a replica of their own read the primary under this name.
+        # Tests that do not start a replica read the primary under this name.
         "TEST": {"MIRROR": "default"},
     }
 
@@ -103,11 +104,13 @@ def further(first: dict[str, Any], server: CellServer) -> dict[str, Any]:
 # Poolers: docs/how-to/pgbouncer.md.
 
 
-# A frozen client must not hold an execution; see architecture, "Claim, fence, complete".
+# A frozen client must not block an execution; see "Claim, fence, complete" in the page about the
+# architecture.
 SESSION = (
     "-c idle_in_transaction_session_timeout=5000 -c lock_timeout=3000 -c statement_timeout=30000"
 )
-# Only the statements of runners/sql request preparation.
+# The number of uses after which psycopg prepares a statement by itself: in practice never.
+# Statements in `.sql` files request their preparation.
 ON_REQUEST = 1_000_000_000
 
 
@@ -121,7 +124,7 @@ def pooled(given: dict[str, Any], direct: str) -> dict[str, Any]:
     options = {**given["OPTIONS"], "prepare_threshold": None if direct else ON_REQUEST}
     if not direct:
         options["options"] = SESSION
-    elif options.get("options") == SESSION:  # of the first database, which has no pooler
+    elif options.get("options") == SESSION:  # from the first database, which has no pooler
         del options["options"]
     return {
         **given,

@@ -18,15 +18,15 @@ from pythonjsonlogger.json import JsonFormatter
 
 from executions.observability import log_context
 
-# Logging's configuration: one handler, on stderr, for the lines of all loggers.
+# The logging configuration: one handler, on stderr, writes the lines of all loggers.
 #
-# Celery's own set-up is disabled (it would add its own handler and format), and uvicorn's and
-# Django's loggers are made to propagate their records.
+# Celery's own set-up is disabled, because it would add its own handler and format. The loggers of
+# uvicorn and Django propagate their records.
 
 
 FORMATS = ("json", "text")
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
-# Their records propagate to the root, and they have no handler of their own.
+# Loggers without their own handler, whose records propagate to the root.
 HANDED_UP = ("django", "uvicorn", "uvicorn.error", "uvicorn.access", "celery", "celery.task")
 
 
@@ -63,11 +63,13 @@ def configuration(form: str, level: str) -> dict[str, Any]:
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
             **{name: {"handlers": [], "propagate": True, "level": level} for name in HANDED_UP},
-            # billiard's, which never propagates.
+            # The logger of billiard, which never propagates.
             "multiprocessing": {"handlers": ["stderr"], "level": level},
-            # The audit trail's head: stored elsewhere, it reveals changes to the trail.
+            # Logs the audit trail's head, which reveals changes to the trail if it is stored
+            # elsewhere.
             "valkyr.audit": {"level": "INFO" if form == "json" else level},
-            # Each statement, with its parameters: payloads.
+            # Not DEBUG, because that logs each statement with its parameters, which may be
+            # payloads.
             "django.db.backends": {"level": "INFO"},
         },
     }
@@ -100,13 +102,13 @@ def instead_of_celery(**_: Any) -> None:
         current_app.log.redirect_stdouts(conf.worker_redirect_stdouts_level)
 
 
-# The format of a log line: one JSON object for programs, or columns for people. Always one line.
+# The format of a log line: a JSON object for programs, or columns for people. Always one line.
 #
-# Only the fields listed here are written: what libraries attach to their records (requests, SQL
-# parameters, arguments of tasks) may hold payloads.
+# Only the fields listed here are written. Data that libraries attach to their records (requests,
+# SQL parameters, arguments of tasks) may contain payloads.
 
 
-# Characters with which a terminal's line can be forged or garbled.
+# Control characters, which could forge or garble a terminal's lines.
 _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if code != 9}
 _CONTROLS |= {10: "\\n", 13: "\\r", 0x2028: "\\u2028", 0x2029: "\\u2029"}
 SHORT_LEVELS = {"WARNING": "WARN", "CRITICAL": "FATAL"}
@@ -166,15 +168,16 @@ def exception(record: logging.LogRecord) -> str:
     return record.stack_info or ""
 
 
-# What a log line contains besides its text, and what it must not contain.
+# Add IDs to each log line, and remove secrets.
 #
-# It is a filter of the one handler: all loggers, ours or a library's, get the ids of the current
-# work.
+# The single handler has this filter, so that lines of all loggers, also of libraries, get the IDs
+# of the current work.
 
 
-# Lines with a request's address, which may grant access: tokens of callbacks, codes.
+# Loggers whose lines contain a request's address, which may grant access, for example with a
+# callback's token or a code.
 ADDRESSES = ("uvicorn.access", "django.request", "django.security")
-LONGEST_PART = 36  # a UUID's
+LONGEST_PART = 36  # characters, as in a UUID
 _OPAQUE = re.compile(rf"(?<=/)[^/?#\s]{{{LONGEST_PART + 1},}}")
 
 
@@ -206,7 +209,7 @@ def _harmless(value: Any) -> Any:
     return _OPAQUE.sub("…", urlsplit(value).path)
 
 
-# Lines of a Celery task name the task.
+# Log lines of a Celery task contain the task's IDs.
 
 
 # Tasks whose first argument is an execution's id.

@@ -27,7 +27,8 @@ def main(arguments: Sequence[str] | None = None) -> str:
     parser.add_argument("--wait", type=float, metavar="SECONDS")
     seconds = parser.parse_args(arguments).wait
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "valkyr_project.settings")
-    # Bypass a pooler: locks and limits belong to a session, and end with the statement there.
+    # Bypass a pooler, because locks and limits belong to a session, which can change with each
+    # statement there.
     if direct := env.text("DATABASE_DIRECT_URL"):
         os.environ["DATABASE_URL"] = direct
         del os.environ["DATABASE_DIRECT_URL"]
@@ -49,7 +50,7 @@ def _migrate() -> None:
     with psycopg.connect(direct_conninfo(), autocommit=True) as session:
         session.execute("SELECT pg_advisory_lock(%s)", [AdvisoryLock.MIGRATION])
         call_command("migrate", interactive=False)
-        # Accounts are in the first database; cells have copies.
+        # Accounts are in the first database; cells only have copies.
         if os.environ.get("VALKYR_ADMIN_PASSWORD") and not env.text("VALKYR_CELL"):
             call_command("ensure_admin")
 

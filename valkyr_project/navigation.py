@@ -20,7 +20,7 @@ from executions.configuration import settings as valkyr_settings
 from executions.language import lazy
 from valkyr_project import plugins
 
-# The page's name among the admin's URLs; it is one of the pages of users, so that it is there
+# The name of the page among the admin's URLs. The page belongs to the user model, so that it exists
 # wherever a project mounts the admin.
 ADMINISTRATION_NAME = "auth_user_administration"
 Allowed = Callable[[HttpRequest], bool]
@@ -120,7 +120,7 @@ WORKFLOWS = _list_of(lazy("Workflows"), "account_tree", "executions.workflow")
 STUDIO = AdminPage(lazy("Studio"), "draw", reverse_lazy("valkyr-studio"))
 CREDENTIALS = _list_of(lazy("Credentials"), "password", "executions.credential")
 
-# What the page *Administration* shows, by heading.
+# The entries of the page *Administration*, by heading.
 ADMINISTRATION: tuple[tuple[Any, tuple[AdminPage, ...]], ...] = (
     (
         lazy("Operations"),
@@ -382,7 +382,7 @@ def _tabs(*places: AdminPage, above: tuple[AdminPage, ...] = ()) -> dict[str, An
 
 TABS: list[dict[str, Any]] = [
     _tabs(EXECUTIONS, RUNS, BLOCKED),
-    # The two lists of triage have such a row of their own, which is there without Unfold too.
+    # The two lists of triage have their own row of tabs, which also works without Unfold.
     _tabs(FAILURES, DEAD_LETTERS, REDRIVES, above=(REDRIVES,)),
     _tabs(SCHEDULES, TRIGGERS, TICKS, BEAT),
     *([_tabs(APPROVALS, PROPOSALS)] if PROPOSALS.installed else []),

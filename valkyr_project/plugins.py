@@ -38,7 +38,7 @@ PLUGINS = (
     "version_migration",
 )
 NONE = "none"
-# Plugins that another plugin needs.
+# Plugins, and the plugin that each of them needs.
 NEEDS = {"alerts": "connectors", "short_lived": "connectors"}
 
 
@@ -96,7 +96,7 @@ def _configs() -> tuple[type["PluginConfig"], ...]:
 
 
 def _config(app: str) -> type["PluginConfig"]:
-    # Not at the top: a stack's supervisor only needs the names, and stays small.
+    # Imported here, because a stack's supervisor only needs the names, and so stays small.
     from executions.plugins import PluginConfig
 
     def declared() -> Iterator[type[PluginConfig]]:

@@ -27,7 +27,7 @@ def _prepare() -> None:
     """Set the environment before pytest-django makes Django read its settings."""
     for name, value in SETTINGS.items():
         os.environ.setdefault(name, value)
-    # Any broker in the environment belongs to another system: no test may reach it.
+    # A broker in the environment belongs to another system, and no test may reach it.
     os.environ["CELERY_BROKER_URL"] = "memory://"
     os.environ["CELERY_RESULT_BACKEND"] = "cache+memory://"
     if not os.environ.get("DATABASE_URL"):

@@ -17,7 +17,7 @@ from valkyr_project.logs import configuration as logging
 from valkyr_project.processes import production
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-# An installed package keeps no data beside itself.
+# An installed package has no data in the folder beside it.
 _beside = BASE_DIR if (BASE_DIR / "manage.py").exists() else Path.cwd()
 HOME = Path(env.text("VALKYR_HOME", str(_beside / ".valkyr")))
 
@@ -35,7 +35,8 @@ SECRET_KEY_FALLBACKS = env.words("VALKYR_SECRET_KEY_FALLBACKS")
 ALLOWED_HOSTS = env.words("VALKYR_ALLOWED_HOSTS", ("127.0.0.1", "localhost", "[::1]"))
 CSRF_TRUSTED_ORIGINS = env.words("VALKYR_TRUSTED_ORIGINS")
 
-# Served over HTTPS (behind a proxy) unless the address is this machine's own.
+# Whether the installation is served over HTTPS, by a proxy. Not needed at this machine's own
+# address.
 HTTPS = env.flag("VALKYR_HTTPS", False)
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
@@ -43,10 +44,10 @@ SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_REDIRECT_EXEMPT = [r"(?:^|/)actuator/"]
 # Further databases, each with its own workspaces. A worker or beat with VALKYR_CELL uses one of
-# them in place of DATABASE_URL.
+# them instead of DATABASE_URL.
 CELLS = database.cells(env.text("VALKYR_CELLS"))
 CELL = env.text("VALKYR_CELL")
-# A setting that must not be exposed to others prevents the start.
+# An insecure setting prevents the start, unless only this machine can reach the installation.
 INSTALLATION = production.Installation(
     hosts=ALLOWED_HOSTS,
     secret_key=SECRET_KEY,
@@ -78,7 +79,8 @@ X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {"DIRECTIVES": ADMIN_POLICY}
 
 INSTALLED_APPS = [
-    # Before the admin: it replaces the site on which the admin then registers every model.
+    # Before the admin, because Unfold replaces the site on which the admin then registers every
+    # model.
     "unfold",
     "unfold.contrib.filters",
     "valkyr_project.apps.AdminSite",
@@ -117,7 +119,8 @@ MIDDLEWARE = [
 if CELLS and not CELL:
     MIDDLEWARE.insert(0, "executions.api.cell_routing.CellRouting")
 AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.ModelBackend"]
-# From sign-in, regardless of activity: the delay until a change at the provider applies.
+# Seconds from the sign-in, regardless of activity. A change at the identity provider applies after
+# at most this time.
 SESSION_COOKIE_AGE = round(env.number("VALKYR_SESSION_HOURS", 12) * 3600)
 ROOT_URLCONF = "valkyr_project.urls"
 ASGI_APPLICATION = "valkyr_project.asgi.application"
@@ -150,7 +153,7 @@ _database["OPTIONS"] |= {
     "server_side_binding": True,
     "connect_timeout": 5,
     "tcp_user_timeout": 10_000,
-    # A client that only waits for an answer sends nothing: without these it would wait for a lost
+    # A client that waits for a response sends nothing. Without keepalives, it would wait for a lost
     # server for two hours.
     "keepalives_idle": 10,
     "keepalives_interval": 5,
@@ -173,7 +176,7 @@ _database["CONN_HEALTH_CHECKS"] = True
 _database["TEST"] = {"NAME": env.text("VALKYR_TEST_DATABASE_NAME") or None}
 _database = database.pooled(_database, _own.direct)
 DATABASES: dict[str, dict[str, Any]] = {"default": _database}
-# Lists and dashboards may be read from a replica with this maximum lag (executions/replica).
+# Lists and dashboards may be read from a replica if its lag is small enough (executions/replica).
 if not CELL and (_replica := env.text("DATABASE_REPLICA_URL")):
     DATABASES["replica"] = database.database(_database, _replica)
     MIDDLEWARE.append("executions.replica.reading.marking")
@@ -213,7 +216,7 @@ if _redis_broker:
         "socket_connect_timeout": 2,
         "socket_keepalive": True,
         "health_check_interval": 30,
-        "priority_steps": list(range(10)),  # four by default: 3, 4 and 5 would be equal
+        "priority_steps": list(range(10)),  # only four by default, in which 3, 4 and 5 are equal
         "global_keyprefix": _key_prefix,
         **_sentinel,
     }
@@ -221,7 +224,7 @@ if _redis_broker:
         CELERY_BROKER_TRANSPORT_OPTIONS["socket_timeout"] = 2
     CELERY_RESULT_BACKEND_TRANSPORT_OPTIONS = {
         "global_keyprefix": _key_prefix,
-        # Chords are counted in Redis; while it is unavailable, fail fast and let the sweeper plan.
+        # Chords are counted in Redis. While it is unavailable, fail fast, and let the sweeper plan.
         "retry_policy": {
             "max_retries": 2,
             "interval_start": 0,
@@ -235,8 +238,8 @@ if _redis_broker:
 else:
     CELERY_BROKER_TRANSPORT_OPTIONS = {"confirm_publish": True}
     CELERY_RESULT_BACKEND_TRANSPORT_OPTIONS = _sentinel
-    CELERY_BROKER_CHANNEL_ERROR_RETRY = True  # e.g. a queue whose node is down
-    # RabbitMQ takes messages back from a worker that it has not heard for two such intervals.
+    CELERY_BROKER_CHANNEL_ERROR_RETRY = True  # for example if a queue's node is down
+    # Seconds. RabbitMQ redelivers the messages of a worker that has been silent for two intervals.
     CELERY_BROKER_HEARTBEAT = 10
     CELERY_TASK_DEFAULT_QUEUE_TYPE = CELERY_TASK_CREATE_MISSING_QUEUE_TYPE = "quorum"
 CELERY_TASK_SERIALIZER = CELERY_RESULT_SERIALIZER = "json"
@@ -284,7 +287,7 @@ APPEND_SLASH = True
 # ---- Valkyr's own settings that differ from their defaults (executions/configuration).
 VALKYR: dict[str, Any] = {
     "PUBLIC_URL": f"http://localhost:{env.integer('PORT', 8000)}",
-    # Set here, so that no worker loads the urlconf to find them (executions/addresses.py).
+    # Set here, so that no worker needs to load the urlconf (executions/addresses.py).
     "URL_PREFIX": "",
     "ADMIN_PREFIX": "admin/",
     "DATABASE_DIRECT_URL": DATABASE_DIRECT_URL,
@@ -324,10 +327,10 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
-# Plugins extend it, and a forked process reads these settings again.
+# A copy, because plugins extend it, and a forked process reads these settings again.
 UNFOLD = deepcopy(unfold.UNFOLD)
 
-# Columns for people at a terminal, objects for collectors of many machines' logs.
+# Columns for people at a terminal, JSON objects for log collectors.
 _people = DEBUG or INSTALLATION.local
 LOGGING = logging(
     env.text("VALKYR_LOG_FORMAT", "text" if _people else "json"),
@@ -335,7 +338,7 @@ LOGGING = logging(
 )
 _files = "connectors" in plugins.chosen() and "VALKYR_FILES_ROOT" not in os.environ
 if INSTALLATION.local and _files:
-    # One folder for all workspaces: if others have access, it must be configured explicitly.
+    # All workspaces share this folder, so it must be configured explicitly if others have access.
     VALKYR["FILES_ROOT"] = str(HOME / "files")
 
 plugins.configure(globals())

@@ -35,7 +35,8 @@ def _can_switch_language(request: HttpRequest) -> bool:
     return True
 
 
-# The accent of executions/static/executions/tokens.css. A change needs another of `STYLE_HASHES`.
+# The accent colours of executions/static/executions/tokens.css. A change also changes a hash in
+# `STYLE_HASHES`.
 _WEIGHTS = (50, *range(100, 1000, 100), 950)
 _ACCENT = {str(weight): f"var(--vk-violet-{weight})" for weight in _WEIGHTS}
 

@@ -13,7 +13,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/", admin.site.urls),
     path("i18n/", include("django.conf.urls.i18n")),
     path("", include("valkyr.urls")),
-    # All of these belong to the API here.
+    # In the platform, all of these addresses belong to the API.
     re_path(r"^(?:v1|api/v1)(?:/.*)?$", valkyr.urls.nowhere),
 ]
 

@@ -24,7 +24,7 @@ from executions.database import transaction
 from executions.vendor_seams.django_admin_password import replace_password_change
 from valkyr_project.navigation import ADMINISTRATION_NAME, administration
 
-# allauth's tables have no pages: `manage.py link_sign_in` links accounts.
+# No pages for allauth's tables, because `manage.py link_sign_in` links accounts.
 for _label in ("account", "socialaccount"):
     if apps.is_installed(f"allauth.{_label}"):
         for _model in apps.get_app_config(_label).get_models():
@@ -92,7 +92,7 @@ class GroupAdmin(AuditedAdmin, DjangoGroupAdmin, ModelAdmin):
     list_fullwidth = True
 
 
-# A user's change of the own password adds a row to the audit trail, without the password.
+# When users change their own password, the audit trail gets a row without the password.
 
 
 @transaction.atomic
@@ -106,7 +106,8 @@ def password_change(
     if user.password != before:
         changed = get_user_model().objects.get(pk=user.pk)
         note(Actor.of_request(request), "password", changed)
-        # The change ended all sessions; this browser, which sent the old password, gets a new one.
+        # The change ended all sessions. This browser, which sent the old password, gets a new
+        # session.
         browser_sessions.open_for(request, changed)
     return answer
 

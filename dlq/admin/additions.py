@@ -49,9 +49,9 @@ class GroupProgress:
 
 
 GROUP_LINKS: list[GroupLink] = []
-# Each returns a panel about a running change of a failure group, or None.
+# Functions that return a panel about a running change of a failure group, or None.
 GROUP_PROGRESS: list[Callable[[HttpRequest, FailureGroup], GroupProgress | None]] = []
-# Each returns a panel for a failure group's page, with a bounded number of rows.
+# Functions that return a panel for a failure group's page, with a bounded number of rows.
 GROUP_SECTIONS: list[Callable[[HttpRequest, FailureGroup], PageSection]] = []
 
 

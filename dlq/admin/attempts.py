@@ -20,10 +20,10 @@ from executions.language import lazy
 from runners.admin.run import error_of, state_of
 from runners.models import Run
 
-# How an attempt spent its time, as a bar: backoff, waiting for a worker, running.
+# A bar of the times that an attempt spent in its retry delay, waiting for a worker, and running.
 
 
-WIDE = 200  # units of the drawing; the longest attempt is as wide
+WIDE = 200  # units of the drawing for the longest attempt
 LEAST = 2  # the minimum size, so that every duration is visible
 
 

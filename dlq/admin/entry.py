@@ -34,7 +34,8 @@ from executions.admin.skin import display
 from executions.language import lazy
 from executions.states import Permission
 
-# The list of dead letters: its columns, filters and search; it shows open ones by default.
+# The list of dead letters, with its columns, filters and search; it shows open dead letters by
+# default.
 
 
 PATH = "input_path"

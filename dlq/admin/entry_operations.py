@@ -51,7 +51,7 @@ def check_entry_repair(entry_id: UUID, actor: Actor) -> None:
         check_repair(powers_on_row(user_of(actor), entry), entry.execution_id)
 
 
-# The form of "Fix with outputs…": a user gives the result of the step that failed.
+# The form of "Fix with outputs…", in which a user enters the result of the failed step.
 
 
 HELP = lazy("The step's result. Later steps read it.")

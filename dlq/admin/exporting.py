@@ -61,7 +61,7 @@ class ExportingAdmin(ScopedAdmin):
         return TemplateResponse(request, "dlq/export.html", context)
 
 
-# Copies of a failure, shown in a dialog: its request, the call that requeues it, a test.
+# Copies of a failure, shown in a dialog: its request, the call that requeues it, and a test.
 
 
 COPY_URL_NAME = "dlq_deadletterentry_copy"

@@ -107,7 +107,7 @@ class FieldsFilter(ListFilter):
         return self.form.narrow(queryset) if self.form.is_valid() else queryset.none()
 
 
-# The options of triage's filter forms: what the user may see, bounded.
+# The options of triage's filter forms, limited in number and to what the user may see.
 
 
 OFFERED = 100

@@ -33,13 +33,13 @@ from executions.admin.skin import display
 from executions.language import lazy
 
 ENTRIES = "dlq_deadletterentry"
-SOON = timedelta(days=3)  # a deletion in this time is shown in the list
-MANY = 50  # groups of one list of dead letters
+SOON = timedelta(days=3)  # the list shows deletions that are due within this time
+MANY = 50  # maximum number of groups in one list of dead letters
 # The operations that a row's menu offers.
 IN_ROWS = ("acknowledge", "assign", "note", "snooze", "resolve", "ignore")
-# The operations of a group's page that are not in its menu.
+# The operations of a group's page with buttons outside its menu.
 IN_SIGHT = ("acknowledge", "resolve")
-# Buttons that a key presses, by the end of their address.
+# Keyboard keys of buttons, by the end of the button's address.
 KEYS = {"acknowledge": "a", "note": "m", "snooze": "s"}
 
 
@@ -266,7 +266,8 @@ def add_group_action(
     )
 
 
-# After the actions that the class generates from the operations; the others are on the page.
+# After the actions that the class generates from the operations. The other operations are only on
+# the group's page.
 FailureGroupAdmin.actions = (*(FailureGroupAdmin.actions or ()), "show_entries")
 FailureGroupAdmin.actions_row = tuple(f"operate_{name}" for name in IN_ROWS)
 FINDERS.append(by_id(FailureGroup, lazy("failure group"), "report"))

@@ -26,11 +26,11 @@ from executions.admin.filters import AGES, TabFilter
 from executions.admin.scope import scoped
 from executions.language import lazy
 
-# Additional data of the list of groups: one query of each kind for a whole page.
+# Additional data of the list of groups, with one query of each kind for a whole page.
 
 
 DAY, WEEK = 24, 7 * 24
-STEP = 6  # hours in a bar of the week
+STEP = 6  # hours per bar of the week's chart
 
 
 @dataclass(slots=True)
@@ -38,7 +38,7 @@ class GroupFigures:
     """A group's failures per hour (newest last), versions, oldest open entry and next expiry."""
 
     hours: list[int] = field(default_factory=lambda: [0] * WEEK)
-    versions: tuple[int, int, int] = (0, 0, 0)  # least, greatest, how many
+    versions: tuple[int, int, int] = (0, 0, 0)  # lowest, highest, number of versions
     oldest_open: datetime | None = None
     expires: datetime | None = None
 
@@ -64,7 +64,7 @@ def figures(groups: Sequence[FailureGroup]) -> dict[UUID, GroupFigures]:
     found: dict[UUID, GroupFigures] = defaultdict(GroupFigures)
     start = hour_of(timezone.now()) - timedelta(hours=WEEK - 1)
     rows = GroupHour.objects.filter(group_id__in=ids, hour__gte=start).order_by()
-    # A page of groups has 4,200 hours: one row a group is read in a third of the time.
+    # A page of groups has 4,200 hours. One row per group is read in a third of the time.
     seconds = Cast(Extract("hour", "epoch", tzinfo=UTC), BigIntegerField())
     listed = rows.values("group_id").annotate(at=ArrayAgg(seconds), many=ArrayAgg("count"))
     for pk, times, counts in listed.values_list("group_id", "at", "many"):
@@ -136,7 +136,7 @@ class StatusFilter(TabFilter):
     }
 
 
-# Groups that are counted for the tabs, and the time for it.
+# Maximum number of groups that are counted for the tabs, and the time limit in milliseconds.
 COUNTED, COUNT_MS = 10_000, 500
 
 

@@ -21,9 +21,6 @@ from executions.admin.scope import scoped
 from executions.admin.skin import DialogForm, IntegerInput, Select, Textarea, TextInput
 from executions.language import lazy
 
-# The forms of operations on failure groups.
-
-
 LARGEST = 2**31 - 1
 OFFERED = 100
 NAPS = {

@@ -20,7 +20,7 @@ from executions.admin.activity import done_to
 from executions.admin.scope import scoped
 from executions.admin.sections import PageSection, text_section
 
-# Small bar charts, drawn by the server: counts over time, oldest first, with labels.
+# Small bar charts of counts over time, oldest first, with labels. The server draws them.
 
 
 HEIGHT = 22.0
@@ -51,7 +51,7 @@ def bars(counts: Sequence[int], width: float = 4.0, height: float = HEIGHT) -> l
 def sparkline(counts: Sequence[int], said: str, *, wide: bool = False) -> SafeString:
     """Return the chart as SVG; `said` describes it for screen readers."""
     span = 4.0 * len(counts)
-    # One path: a page of groups would have more than a thousand rectangles.
+    # One path, because separate rectangles would be more than a thousand on a page of groups.
     drawn = "".join(
         f"M{bar.x:g} {bar.y:.1f}h{bar.width:g}v{bar.height:.1f}h-{bar.width:g}z"
         for bar in bars(counts)

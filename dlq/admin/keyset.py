@@ -119,7 +119,7 @@ class KeysetChangeList(BoundedChangeList):
         count = None if moved else found.count
         if count is None and not self.too_many:
             count = bounded_list.count(self.queryset, PAGED)
-        # If even that took too long, this page and one more row are certain.
+        # If even the count took too long, only this page and one more row are certain.
         self.counted = count is not None
         self.result_count = len(found.ids) if count is None else count
         self.full_result_count = self.result_count

@@ -53,7 +53,7 @@ def dead_letters(request: HttpRequest, execution: WorkflowExecution) -> PageSect
 execution_admin.panels.append(dead_letters)
 
 
-# Adds "Quarantine…" to the page of a live run, which belongs to a lower app.
+# Add "Quarantine…" to the page of a live run, which belongs to a lower app.
 
 
 class QuarantineForm(ReasonForm):

@@ -23,7 +23,8 @@ from executions.language import lazy
 from executions.models import WorkflowVersion
 from executions.states import Permission, VersionKind
 
-# Comparisons, side by side: with a good run, another failure, the step's present definition.
+# Comparisons side by side: with a successful run, another failure, or the step's current
+# definition.
 
 
 AGAINST = "against"
@@ -218,13 +219,13 @@ def _uuid(text: str) -> UUID | None:
 
 NEWEST = 5
 ALIKE = 5
-LOOKED_THROUGH = 500  # open dead letters of the workspace, for those with the same target
+LOOKED_THROUGH = 500  # open dead letters that are searched for the same target
 VERSIONS = 3
 
 
 def newest_of_group(request: HttpRequest, entry: DeadLetterEntry) -> PageSection:
     """Return a panel of the group's newest other entries with the same fingerprint, with links."""
-    # Also by fingerprint, whose index is ordered by time.
+    # Also by fingerprint, because that index is ordered by time.
     same = DeadLetterEntry.objects.filter(fingerprint=entry.fingerprint, group_id=entry.group_id)
     rows = scoped(request, same)
     found = (

@@ -27,7 +27,7 @@ def pinned(entry: DeadLetterEntry) -> SafeString | str:
     return mark(gettext("pinned"), "keep", "blue") if entry.pinned else ""
 
 
-# How a failure group's status looks.
+# The icon and colour of a failure group's status.
 
 
 _STATUSES = {

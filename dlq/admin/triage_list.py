@@ -29,11 +29,11 @@ from executions.admin.base import ScopedAdmin
 from executions.database import transaction
 from executions.language import lazy
 
-# Saved views: a list with its filters under a name, per user, above the table.
+# Saved views: each user can save a list with its filters under a name, shown above the table.
 
 
 MAX_VIEWS = 50
-# Parameters of the position within a list, which do not identify the list.
+# URL parameters that only describe the position within a list, and are not saved.
 PASSING = ("next", "previous", "e", "p", "_changelist_filters")
 
 
@@ -147,7 +147,7 @@ def filters_in(query: QueryDict) -> str:
     return urlencode(pairs)
 
 
-# Lists of one row of tabs: the name of the admin's page, and the title. Plugins add theirs.
+# The lists of one row of tabs: the name of the admin's page, and the title. Plugins add their own.
 LISTS: list[tuple[str, Any]] = [
     ("dlq_failuregroup", lazy("Failures")),
     ("dlq_deadletterentry", lazy("Dead letters")),
@@ -160,7 +160,7 @@ class TriageList(SavedViews):
     paginator = KeysetPaginator
     list_before_template = "dlq/triage.html"
     sortable_by = ()
-    # A word in the URL → its label, and the columns to sort by, descending.
+    # The word in the URL → the label, and the columns by which the list is sorted, descending.
     orders: ClassVar[dict[str, tuple[str, tuple[str, ...]]]] = {"newest": (lazy("newest"), ("id",))}
 
     @property

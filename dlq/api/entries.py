@@ -31,8 +31,6 @@ from executions.api.reveal import Reveal, RevealReason
 from executions.labels.counting import counts
 from runners.models import Run
 
-# Dead letters as JSON, the filters of their list, and the bodies of operations.
-
 
 class DeadLetterSummary(CamelCase, serializers.ModelSerializer[DeadLetterEntry]):
     """A dead letter in a list, without inputs and config."""
@@ -283,7 +281,7 @@ class QuarantineRun(Endpoint):
         return shown(quarantine(id, actor=self.actor, reason=reason), may)
 
 
-# Revealing a dead letter's inputs and config to users with the permission, for a recorded reason.
+# Reveal a dead letter's inputs and config to users with the permission, for a recorded reason.
 
 
 class RevealedDeadLetter(CamelCaseSerializer):

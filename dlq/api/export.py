@@ -52,7 +52,7 @@ class ExportEntries(Endpoint):
         return export.answer(django_request(request), "dead-letters.jsonl", batch)
 
 
-# Copies of a dead letter over HTTP: its request as curl, a test that replays it.
+# Copies of a dead letter over HTTP: its request as a curl command, and a test that replays it.
 
 
 PLAIN = "text/plain"

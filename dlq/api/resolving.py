@@ -117,7 +117,7 @@ class DiscardEntries(Endpoint):
         return each(self.user, DeadLetterEntry.objects.all(), DISCARD, self.actor, given)
 
 
-# Undoing a discard, and pinning dead letters.
+# Undo a discard, and pin dead letters.
 
 
 def _described(name: str) -> Callable[[Any], Any]:

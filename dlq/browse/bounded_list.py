@@ -25,7 +25,8 @@ from executions.database import connection, transaction
 WALK_MS = 100
 GATHER_MS = 3_000
 COUNT_MS = 40
-# Parallel workers that are cancelled with their leader would each write a line to the server's log.
+# Without parallel workers: when their leader is cancelled, each of them would write a line to the
+# server's log.
 ALONE = "SET LOCAL max_parallel_workers_per_gather = 0"
 WALKING = f"SET LOCAL enable_bitmapscan = off;{ALONE}"
 
@@ -95,7 +96,7 @@ def patience(milliseconds: int, settings: str = "") -> Iterator[None]:
             with connection.cursor() as cursor:
                 cursor.execute(f"SET LOCAL statement_timeout = {milliseconds};{settings}")
             yield
-            # Restores the settings even within a longer transaction.
+            # Restore the settings, even within a longer transaction.
             transaction.set_rollback(True)
     except OperationalError as error:
         if isinstance(error.__cause__, QueryCanceled):

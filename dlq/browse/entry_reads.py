@@ -18,7 +18,7 @@ def open_letters(run_ids: Sequence[UUID]) -> dict[UUID, UUID]:
     return dict(found.values_list("run_id", "id"))
 
 
-# Whether a user has opened a dead letter: its page's first view is noted.
+# Record the first view of a dead letter's page, which shows that a user has opened it.
 
 
 def note_first_look(request: HttpRequest, entry: DeadLetterEntry) -> None:
@@ -36,7 +36,7 @@ def _ahead(request: HttpRequest) -> bool:
     return any("prefetch" in text or "prerender" in text for text in told)
 
 
-# What revealing a dead letter shows: attributes by their API names.
+# The attributes of a dead letter that can be revealed, by their API names.
 
 
 REVEALED_FIELDS = {"originalInputs": "original_inputs", "originalConfig": "original_config"}

@@ -21,15 +21,15 @@ from executions.database import connection
 from executions.database.clock import database_now
 from executions.states import Permission
 
-# Rows as a file of JSON lines, generated while it is sent: memory is bounded, and no query stays
-# open.
+# Export rows as a file of JSON lines, which is generated while it is sent. Memory is bounded, and
+# no query stays open.
 #
-# Each batch is a query of its own that begins after the last row of the previous batch.
+# Each batch is a separate query, which begins after the last row of the previous batch.
 
 
 LINES = "application/x-ndjson"
-# Returns the rows after an id (None: the first rows), as bytes, and the id of the last; None at the
-# end.
+# Returns the rows after an ID (None: the first rows) as bytes, and the ID of the last row. Returns
+# None at the end.
 Batch = Callable[[Any], tuple[bytes, Any] | None]
 
 
@@ -66,7 +66,7 @@ def _next(batch: Batch, last: Any) -> tuple[bytes, Any] | None:
     try:
         return batch(last)
     finally:
-        # A slow client holds no connection.
+        # Return the connection, so that a slow client does not hold it.
         if not connection.in_atomic_block:
             close_old_connections()
 

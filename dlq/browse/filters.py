@@ -39,7 +39,7 @@ PLAIN: dict[str, str] = {
     "quarantinedBefore": "quarantined_at__lt",
     "text": "failure_reason__icontains",
 }
-# Fields that look into payloads.
+# Fields that search payloads.
 SEARCHES = ("inputs", "text")
 # Boolean fields.
 FLAGS: dict[str, Callable[[bool], Q]] = {

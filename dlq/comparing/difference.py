@@ -13,7 +13,7 @@ from executions.admin.values import masked
 
 MAX_CHANGES = 100
 MAX_LOOKED_AT = 50_000  # values of both sides together
-MAX_SHOWN = 600  # characters of one side
+MAX_SHOWN = 600  # characters of each side
 ROOT = "(all of it)"
 
 Key = str | int

@@ -15,7 +15,7 @@ from executions.states import ExecutionState
 from runners.models import Run
 from runners.states import IDENTITY
 
-LOOKED_THROUGH = 200  # executions
+LOOKED_THROUGH = 200  # maximum number of executions
 COLUMNS = (
     "id", "step_path", "inputs", "outputs", "finished_at", "execution_id", "attempt",
     "execution__id", "execution__version__number", "execution__version__definition",
@@ -52,7 +52,8 @@ def last_good(entry: DeadLetterEntry) -> Search:
     executions = list(rows.values_list("pk", flat=True)[:LOOKED_THROUGH])
     looked = len(executions)
     first = re.sub(r"\[\d+\]", "[0]", entry.step_path)
-    # The same step in the newest execution; results that a user gave had no inputs.
+    # The same step in the newest execution. Runs with a manual result are left out, because they
+    # have no inputs.
     runs = _successes(executions, {entry.step_path, first})
     if not runs and looked == LOOKED_THROUGH:
         ended_well = rows.filter(state=ExecutionState.SUCCESS).values_list("pk", flat=True)
@@ -75,7 +76,7 @@ def other_of_group(
     rows = others.filter(group_id=entry.group_id).exclude(pk=entry.pk)
     if wanted is not None:
         return rows.filter(pk=wanted).first()
-    # Also by fingerprint, whose index is ordered by time.
+    # Also by fingerprint, because that index is ordered by time.
     return rows.filter(fingerprint=entry.fingerprint).order_by("-quarantined_at").first()
 
 

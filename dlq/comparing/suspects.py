@@ -13,11 +13,11 @@ from dlq.comparing.difference import Comparison, DifferenceKind, Key, written
 
 MAX_LOOKED_AT = 5_000  # values
 MAX_MARKED = 50
-# More differences than this say nothing about the cause.
+# Maximum number of differences that can indicate the cause.
 FEW_DIFFERENCES = 10
-QUOTED_FROM = 2  # characters of a text that the error has in quotes
-PLAIN_FROM = 6  # characters of a text that the error has without quotes
-DIGITS_FROM = 4  # a shorter number may be a status, a line or a count
+QUOTED_FROM = 2  # minimum characters of a text that the error quotes
+PLAIN_FROM = 6  # minimum characters of a text without quotes
+DIGITS_FROM = 4  # minimum digits; a shorter number may be a status, a line or a count
 
 Path = tuple[Key, ...]
 

@@ -104,7 +104,7 @@ def _replayable(entry: DeadLetterEntry) -> bool:
         module = registry.get(entry.module)
     except UnknownModule:
         return False
-    # The engine itself runs bodies and starts child executions.
+    # A test cannot replay steps of the engine itself, which run bodies or start child executions.
     return not module.container and entry.module != "flow.subworkflow"
 
 

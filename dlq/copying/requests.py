@@ -13,9 +13,10 @@ from urllib.parse import quote
 
 from executions.admin.values import SECRET
 
-# A step's inputs without secrets: values under a usual name become references with that name.
+# Remove secrets from a step's inputs: values under a typical name become references with that name.
+# No I/O.
 #
-# The engine's references, `[secret:shop.password]`, stay unchanged. Pure.
+# The engine's references, such as `[secret:shop.password]`, stay unchanged.
 
 
 REFERENCE = re.compile(r"\[secret:([a-z][a-z0-9_]{0,79})(?:\.([a-z][a-z0-9_]{0,79}))?\]")
@@ -217,10 +218,10 @@ def _seconds(given: dict[str, Any]) -> float | None:
     return float(seconds) if isinstance(seconds, int | float) else None
 
 
-# Requests as commands of curl (7.55 or newer), to be reviewed before they are run. Pure.
+# Write requests as curl commands (7.55 or newer), which users review before they run them. No I/O.
 
 
-# Text as words of a POSIX shell, safely quoted; references become variables. Pure.
+# Quote text as words of a POSIX shell, with variables for references. No I/O.
 
 Option = tuple[str, str | None]  # a name such as --url, and its value
 
@@ -297,7 +298,7 @@ def options_of(
 
 def requeuing(address: str) -> str:
     """Return a curl command that requeues a dead letter; `address` is relative to the API root."""
-    # The shell expands variables within double quotes only, so these words are written directly.
+    # Not quoted by `word`, because the shell expands variables only within double quotes.
     return (
         "# Set first: VALKYR_URL, VALKYR_TOKEN\n"
         "curl --include --request POST \\\n"

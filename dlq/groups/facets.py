@@ -14,7 +14,7 @@ from dlq.models import DeadLetterEntry, Resolution
 from executions.language import lazy
 from executions.models import Workspace
 
-# A column of an entry, and its label.
+# Columns of a dead letter, and their labels.
 FACETS: Mapping[str, str] = {
     "version_number": lazy("version"),
     "worker": lazy("worker"),
@@ -49,7 +49,7 @@ def label(name: str, value: str) -> str:
     return text[:LONGEST_LABEL]
 
 
-# The differences between a group's entries: counts by facet over the newest entries.
+# The differences between a group's entries, as counts by facet over the newest entries.
 
 
 LOOKED_AT = 10_000

@@ -12,7 +12,7 @@ from dlq.groups.fingerprint import RULE
 from dlq.models import FailureGroup, GroupFingerprint, GroupNews
 from executions.database.ids import uuid7
 
-# Values into which one fingerprint is split; further values share one part.
+# Maximum number of values into which one fingerprint is split; further values share one part.
 MOST_PARTS = 100
 OTHERS = "\N{HORIZONTAL ELLIPSIS}"
 

@@ -8,13 +8,14 @@ import hashlib
 import re
 from uuid import UUID
 
-RULE = 1  # grows when the rule below changes, so that old and new fingerprints never mix
+RULE = 1  # increases when the rules below change, so that old and new fingerprints never mix
 
 LONGEST = 300
-_READ = 2_000  # characters of a first line that are read
+_READ = 2_000  # characters of the first line that are read
 _END = r"(?=[.,:;!?)\]}>'\"]*(?:\s|$))"  # punctuation after an address does not belong to it
 
-# In this order: a path may hold a date and a quote anything, so the larger comes first.
+# The order matters: a path may contain a date, and a quote anything, so the larger pattern comes
+# first.
 _RULES: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(rf"\b[a-zA-Z][a-zA-Z0-9+.\-]{{0,30}}://\S*?{_END}"), "<url>"),
     (re.compile(r"(?<![\w<])~?(?:/[\w.\-+@%=~]+){2,}/?"), "<path>"),
@@ -40,7 +41,7 @@ _RULES: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r'(?<![\w\\])"(?:[^"\\]|\\.)*"(?!\w)'), "<text>"),
     (re.compile(r"`[^`]*`|“[^”]*”|«[^»]*»"), "<text>"),
     (re.compile(r"\b[A-Za-z]:\\[^\s:*?\"<>|)\]]+"), "<path>"),
-    # A long word with digits in it is a key, a token, the name of a pod.
+    # A long word with digits is a key, a token or the name of a pod.
     (re.compile(r"(?<![\w<])(?=[\w\-]*\d)(?=[\w\-]*[^\W\d_])[\w\-]{12,}(?![\w>])"), "<id>"),
     (re.compile(r"\b0[xX][0-9a-fA-F]+\b"), "<id>"),
     (re.compile(r"\b(?=[a-fA-F]*\d)(?=\d*[a-fA-F])[0-9a-fA-F]{8,}\b"), "<id>"),

@@ -9,7 +9,7 @@ from dlq.browse.bounded_list import first
 from dlq.models import DeadLetterEntry
 from executions.labels.finding import among
 
-# Dead letters that are looked at: the newest with the labels.
+# Maximum number of newest dead letters with the labels that are searched.
 MOST = 2_000
 
 

@@ -37,16 +37,17 @@ from executions.database.clock import database_now
 from executions.database.ids import uuid7
 from executions.errors import WrongState
 
-# Move entries to another group in batches, each in a transaction of its own.
+# Move entries to another group in batches, each in a separate transaction.
 #
-# A merge counts what it moves in the target already; an unmerged or split entry moves its counts
-# too. A failure that looked its group up before may still arrive at the source: a move ends when
-# nothing is left and no such transaction can still be running.
+# A merge counts the entries in the target before it moves them. An unmerge or a split moves the
+# counts together with the entries. A failure that looked up its group earlier may still arrive at
+# the source, so a move ends only when no entry is left and no such transaction can still be
+# running.
 
 
 BATCH = 500
-MOVES = 20  # handled in one turn
-# No transaction of the engine lasts as long (its statement timeout is half of that).
+MOVES = 20  # maximum number of moves per turn
+# Longer than any transaction of the engine; its statement timeout is half of this.
 SETTLED_AFTER = timedelta(seconds=60)
 
 
@@ -77,7 +78,7 @@ def carry(move_id: int, batch: int = BATCH) -> int:
         after = entries[-1].quarantined_at if _by_age(move) else None
         GroupMove.objects.filter(pk=move.pk).update(moved=F("moved") + len(entries), after=after)
     elif move.after is not None:
-        GroupMove.objects.filter(pk=move.pk).update(after=None)  # started again from the beginning
+        GroupMove.objects.filter(pk=move.pk).update(after=None)  # start again from the beginning
     elif move.created_at < database_now() - SETTLED_AFTER and not _waiting(move).exists():
         move.delete()
     return len(entries)
@@ -178,10 +179,10 @@ def _news(
     return [row(first, seen, opened)]
 
 
-MOST_AT_ONCE = 50  # groups of one merge, parts of one split
-LOOKED_AT = 10_000  # of the newest entries, from which a split is estimated
+MOST_AT_ONCE = 50  # maximum number of groups in a merge, and of parts in a split
+LOOKED_AT = 10_000  # newest entries from which a split is estimated
 AT_ONCE = 2  # batches that are moved before the response
-# A status with which a group made from another one's entries may begin.
+# Statuses that a group made from another group's entries keeps.
 KEPT = frozenset({GroupStatus.NEW, GroupStatus.ACKNOWLEDGED, GroupStatus.IGNORED})
 
 
@@ -209,7 +210,8 @@ def merge(
         )
     with transaction.atomic():
         keep_counters()
-        # Redrives lock themselves before their groups, and receivers change redrives.
+        # Before the groups are locked: receivers change redrives, which are locked before their
+        # groups.
         groups_merging.send(FailureGroup, group_id=target_id, merged_ids=ids)
         locked_all([target_id, *ids])
         target, *sources = (_still(locked(pk)) for pk in (target_id, *ids))

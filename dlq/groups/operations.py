@@ -15,7 +15,7 @@ from executions.access.actor import Actor, record
 from executions.access.operation import Operation
 from executions.database import transaction
 
-# Notes of users on a failure group, one after another.
+# Notes of users on a failure group, in the order of their creation.
 
 
 LONGEST = 10_000

@@ -22,7 +22,7 @@ from executions.database.clock import database_now
 from executions.errors import WrongState
 
 COUNTERS = Actor.system("failure counters")
-# Fields that belong to one status and are cleared by all others.
+# Fields that belong to one status, and that other statuses clear.
 TERMS = ("snoozed_until", "snoozed_total", "snoozed_version", "resolved_in", "resolved_at")
 
 
@@ -258,7 +258,7 @@ def _roots(group_ids: Iterable[UUID]) -> list[FailureGroup]:
     """Lock and return the groups; a merged group is replaced by its target."""
     found = FailureGroup.objects.filter(pk__in=set(group_ids)).only("merged_into")
     groups = locked_all(group.merged_into_id or group.pk for group in found)
-    if any(group.merged_into_id for group in groups):  # a merge held the lock until now
+    if any(group.merged_into_id for group in groups):  # a merge held the lock and has ended
         return _roots(group.pk for group in groups)
     return groups
 

@@ -26,7 +26,7 @@ from executions.database.clock import database_now
 
 log = logging.getLogger(__name__)
 
-BATCH = 2_000  # news in one transaction
+BATCH = 2_000  # rows of news in one transaction
 SLEEPERS = 100  # snoozed groups checked in one turn
 
 
@@ -36,13 +36,13 @@ class Sums:
 
     seen: int = 0
     open: int = 0
-    fresh: int = 0  # seen, and not only moved here
+    fresh: int = 0  # seen, without entries that were only moved here
     moved: bool = False
     first: datetime | None = None
     last: datetime | None = None
     hours: dict[datetime, int] = field(default_factory=dict)
     versions: dict[int, tuple[int, datetime | None, datetime | None]] = field(default_factory=dict)
-    failed: dict[int, datetime] = field(default_factory=dict)  # version: when last
+    failed: dict[int, datetime] = field(default_factory=dict)  # version → time of the last failure
 
 
 def fold(seconds: float = 0.5, batch: int = BATCH) -> int:
@@ -176,7 +176,7 @@ def _later(one: datetime | None, other: datetime | None) -> datetime | None:
     return max(one, other) if one and other else one or other
 
 
-# Updates the counters of failure groups each second, in well under a second each time.
+# Update the counters of failure groups once per second; each update takes well under a second.
 
 
 def turn() -> dict[str, int]:

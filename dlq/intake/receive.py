@@ -25,7 +25,7 @@ from runners.models import Run
 from runners.ports import file_dead_letter
 from runners.states import ErrorType
 
-# The metrics that this app counts in the process itself.
+# Metrics that each process counts itself.
 
 
 DEAD_LETTERS = Counter(
@@ -36,9 +36,6 @@ DEAD_LETTERS = Counter(
 def count_dead_letter(failure: str) -> None:
     """Count a new dead letter when the transaction commits."""
     transaction.on_commit(DEAD_LETTERS.labels(failure).inc, robust=True)
-
-
-# A dead letter's line in the log.
 
 
 log = logging.getLogger(__name__)
@@ -58,8 +55,8 @@ def log_dead_letter(entry: DeadLetterEntry) -> None:
         )
 
 
-# Inputs up to this number of characters can be searched by path; an index of larger ones costs the
-# engine more than searches gain.
+# Maximum characters of inputs that can be searched by path. Indexing larger inputs costs the engine
+# more than searches gain.
 MOST_INDEXED = 16_384
 
 

@@ -19,9 +19,6 @@ class BeatPulse(models.Model):
         return f"{self.ticked_at:%Y-%m-%d %H:%M:%S}"
 
 
-# The progress of retention.
-
-
 class RetentionMark(models.Model):
     """The position that a walk of retention has reached: the last execution's end and ID."""
 

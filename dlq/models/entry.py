@@ -135,7 +135,7 @@ class DeadLetterEntry(models.Model):
             models.Index(
                 fields=["expires_at"], name="dlq_expiry", condition=Q(expires_at__isnull=False)
             ),
-            # For deletions of executions: the few that a dead letter started again.
+            # For deletions of executions: only a few were started again by a dead letter.
             models.Index(
                 fields=["requeued_execution"],
                 name="dlq_requeued_execution",

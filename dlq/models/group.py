@@ -66,7 +66,7 @@ class FailureGroup(models.Model):
         blank=True,
         help_text="A failure in this version or later reopens the group as regressed.",
     )
-    # The time of the resolution, if a redrive began after it and changed `status_at`.
+    # The time of the resolution, if a later redrive has changed `status_at`.
     resolved_at = models.DateTimeField(null=True, blank=True, editable=False)
     muted = models.BooleanField(default=False, help_text="A muted group raises no alerts.")
     redriving = models.PositiveSmallIntegerField(

@@ -82,7 +82,7 @@ def _pinned(entry_id: UUID, wanted: bool, actor: Actor, reason: str) -> DeadLett
     return transitions.find(entry_id)
 
 
-# A roll-back past a dead run makes the run history, so its dead letter is closed.
+# A roll-back to a point before a dead run supersedes the run, so the run's dead letter is closed.
 
 
 @receiver(execution_rolled_back)

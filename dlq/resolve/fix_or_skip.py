@@ -96,7 +96,7 @@ def skip(entry_id: UUID, *, actor: Actor, reason: str = "") -> Run:
     return Run.objects.get(pk=run_id)
 
 
-# A template of a step's outputs: the last successful ones, or the schema's structure.
+# A template of a step's outputs: the last successful outputs, or the structure of the schema.
 
 
 DEEP = 6

@@ -68,7 +68,8 @@ def requeue(
             Resolution.REQUEUED,
             actor=actor,
             notes=reason,
-            # Only the names: the values are in the run, and cannot be removed from the trail.
+            # Only the names, because values could not be removed from the trail; they are in the
+            # run.
             details={"runId": str(run_id), "overrides": names_of(value_of(overrides) or {})},
             requeued_run_id=run_id,
         )
@@ -81,7 +82,8 @@ def yielding(priority: int, yields: int) -> int:
     return max(0, priority - yields)
 
 
-# Requeue many dead letters in one transaction, without those that another transaction holds.
+# Requeue many dead letters in one transaction, except dead letters that another transaction has
+# locked.
 #
 # Lock order: executions, dead letters. The caller's own locks come before both.
 

@@ -22,7 +22,8 @@ from executions.errors import NotFound, WrongState
 from executions.models import WorkflowExecution
 from executions.states import ExecutionState
 
-# In these states nothing runs any more; a FAILED execution continues with the failed step.
+# The states in which nothing can run any more. FAILED is not included, because a failed execution
+# can continue with the failed step.
 OVER = frozenset({ExecutionState.SUCCESS, ExecutionState.CANCELLED, ExecutionState.TIMEOUT})
 
 
@@ -195,7 +196,8 @@ def discard_superseded(execution_id: UUID, *, actor: Actor, note: str) -> int:
     entries = DeadLetterEntry.objects.filter(
         execution_id=execution_id, resolution=Resolution.PENDING, run__superseded=True
     )
-    # Locked, so that no other transaction resolves one of them, and none is counted twice.
+    # Lock the entries, so that no other transaction resolves one of them, and no entry is counted
+    # twice.
     held = entries.select_for_update(no_key=True, of=("self",)).order_by("pk")
     found = list(held.values_list("pk", "workspace_id"))
     if not found:

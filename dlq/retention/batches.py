@@ -53,9 +53,6 @@ class PruningPace:
             time.sleep(pause)
 
 
-# What was deleted of one kind, or would be.
-
-
 @dataclass(slots=True)
 class PruningTally:
     """The rows of one kind that were or would be deleted, and the time span of their ends.

@@ -29,9 +29,9 @@ from runners.partitions.layout import RunPartition
 from runners.partitions.short_locks import WAIT
 
 NIL = UUID(int=0)
-TIMES = 20  # a row takes about a twentieth of the time of one in `executions`
+TIMES = 20  # more rows per batch: a row takes about 1/20 of its time in `executions`
 
-MOST_IDLE = 3  # transactions without a deleted execution
+MOST_IDLE = 3  # maximum number of transactions without a deleted execution
 
 
 @dataclass(frozen=True, slots=True)

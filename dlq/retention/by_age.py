@@ -21,7 +21,7 @@ from executions.vendor_seams.django_deletion import delete_without_cascade
 from runners.models import Run
 
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)
-# Times of schedules that started nothing; the others are deleted with their execution.
+# Ticks that started nothing; other ticks are deleted with their execution.
 STARTED_NOTHING = (TickStatus.MISSED, TickStatus.SKIPPED, TickStatus.REFUSED)
 
 
@@ -101,7 +101,7 @@ def add_kind(kind: Aged) -> None:
 def prune(kind: str, wanted: RetentionPeriods, pace: PruningPace) -> PruningTally:
     """Delete the expired rows of a kind while the pace allows it; return a tally."""
     tally, rows = PruningTally(kind), KINDS[kind].due(wanted)
-    if rows is None or not rows.exists():  # mostly: one statement instead of a transaction
+    if rows is None or not rows.exists():  # the usual case: one statement instead of a transaction
         return tally
     while True:
         if pace.over:
@@ -130,7 +130,7 @@ def _some(aged: Aged, rows: QuerySet[Any], most: int, tally: PruningTally) -> in
     found = list(chosen.values_list("pk", aged.time)[:most])
     ids = [pk for pk, _ in found]
     if aged.clear is not None and aged.clear(ids, most):
-        return most  # not the end: the next batch deletes the rows themselves
+        return most  # not finished: the next batch deletes the rows themselves
     gone = rows.model._default_manager.filter(pk__in=ids)
     delete_without_cascade(gone)
     tally.rows += len(found)
@@ -139,7 +139,8 @@ def _some(aged: Aged, rows: QuerySet[Any], most: int, tally: PruningTally) -> in
     return len(found)
 
 
-# The approximate size of rows: the table's size with indexes, divided by PostgreSQL's last count.
+# The approximate size of a row is the size of its table with indexes, divided by PostgreSQL's last
+# count of rows.
 
 
 MODELS: dict[str, type[models.Model]] = {
@@ -151,7 +152,8 @@ MODELS: dict[str, type[models.Model]] = {
     "tests": WorkflowVersion,
     "runs": Run,
 }
-# Without a count (never analysed), assume the smallest possible row.
+# If the table was never analysed, there is no count; then one row per page (8,192 bytes) is
+# assumed.
 SIZE = """
 SELECT sum(pg_total_relation_size(c.oid))
        / greatest(sum(c.reltuples), sum(pg_relation_size(c.oid)) / 8192, 1)::float8

@@ -38,10 +38,10 @@ class LetterHold:
     entry: str
 
 
-# Code that refers to dead letters which must be kept adds a function here.
+# Code that refers to dead letters, which must then be kept, adds an entry here.
 HOLDS: list[LetterHold] = []
-# Code that needs the rows of dead letters adds a function of their ids. It is called before they
-# are deleted, in the same transaction.
+# Code that needs the rows of dead letters adds a function of their IDs. It is called before the
+# deletion, in the same transaction.
 BEFORE_DELETION: list[Callable[[Sequence[UUID]], None]] = []
 
 
@@ -86,7 +86,7 @@ def follow_setting(now: datetime, pace: PruningPace) -> None:
     before = now - timedelta(days=days)
     rows = DeadLetterEntry.objects.filter(expires_at__isnull=False)
     if days > 0:
-        # By ID, so that only dead letters older than the period are read.
+        # Also by ID, so that only dead letters older than the period are read.
         old = Q(pk__lt=first_id_at(before), resolved_at__lt=before)
         rows = DeadLetterEntry.objects.filter(old, expires_at=None)
     expires_at = F("resolved_at") + timedelta(days=days) if days > 0 else None

@@ -24,10 +24,10 @@ from executions.models import RefusedMessage, WorkflowExecution
 from executions.vendor_seams.django_deletion import delete_without_cascade
 from runners.models import Run
 
-# Which executions may be deleted: only whole families, a root with all its descendants.
+# Only whole families (a root with all its descendants) may be deleted.
 #
 # A family is deleted when each of its members has ended and expired, no dead letter of it is left
-# (open and pinned ones stay), no dead letter refers to it, and no live fork began from it.
+# (open and pinned dead letters stay), no dead letter refers to it, and no live fork began from it.
 
 
 CHUNK = 2_000
@@ -41,8 +41,8 @@ REASONS = {
 MEMBERS = 500
 START = datetime(1970, 1, 1, tzinfo=UTC)
 NOBODY = UUID(int=0)
-# Plugins that read executions add a function of the time that returns the end of the first
-# execution that they still need, and no execution that ended later is deleted.
+# Plugins that read executions add a function. Given the time, it returns the end of the first
+# execution that the plugin still needs; executions that ended later are not deleted.
 HORIZONS: list[Callable[[datetime], datetime]] = []
 NOT_STORED = "they are not in the archive yet"
 
@@ -306,7 +306,8 @@ def _drop(
         if not gone.total():
             return
         _note(tally, gone["executions"], gone["runs"], *(ends[one.root] for one in pack))
-        # More rows of a family that did not fit are still to be deleted; the others are done.
+        # Families that did not fit into the batch still have rows to delete; the other families are
+        # done.
         pack = [family for family in pack if not _fits(family, pace.batch)]
         if pace.over:
             return
@@ -337,7 +338,8 @@ def _delete(pack: list[Family], most: int, partitions: RunPartitions) -> Counter
 
     Executions with more than RUNS_AT_ONCE runs in total remain for a later call.
     """
-    # Executions without children first: the rest of a family may need their parents.
+    # `members` lists executions without children first, because the rest of a family may need its
+    # parents.
     ids = [pk for family in pack for pk in family.members][:most]
     if not ids:
         return Counter()

@@ -20,8 +20,8 @@ from dlq.models import (
 from dlq.retention.batches import PruningPace, PruningTally
 from dlq.retention.periods import RetentionPeriods
 
-# The groups precede their fingerprints: a group is deleted in the pass after its fingerprints, so
-# that a failure being recorded now can still find its group.
+# In each pass, groups come before fingerprints. So a group is deleted only in the pass after its
+# fingerprints, and a failure that is being recorded can still find its group.
 KINDS = ("groups", "fingerprints", "hours")
 HOURS_KEPT = timedelta(days=8)  # charts and alerts read newer ones
 OVER = (GroupStatus.RESOLVED, GroupStatus.IGNORED)

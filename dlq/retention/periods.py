@@ -119,7 +119,7 @@ def older_than(days: float, now: datetime, scope: RetentionScope | None = None) 
 
 
 def _others(overrides: Mapping[str, Mapping[str, float]]) -> Iterator[Term]:
-    # Tiers first: a workspace's own term comes later, and the last one applies.
+    # Tiers come first, because the last term applies, and a workspace's own term takes precedence.
     held: dict[tuple[object, object, str], Term] = {}
     for place in sorted(overrides, key=lambda place: not place.startswith("tier:")):
         for term in _terms(place, overrides[place]):
@@ -138,7 +138,8 @@ def _terms(place: str, days: Mapping[str, float]) -> list[Term]:
         raise _unknown(place, f"there is no workspace {space!r}")
     if not slug:
         return terms_of(days, workspace_id=workspace.pk)
-    # Including archived workflows of that name: their executions belong to the same kind.
+    # This includes archived workflows with the same slug, because their executions are of the same
+    # kind.
     flows = Workflow.objects.filter(Q(workspace=workspace), slug=slug).values_list("pk", flat=True)
     made = [term for pk in flows for term in terms_of(days, workflow_id=pk)]
     if not made:

@@ -111,7 +111,7 @@ def carry_on(wanted: RetentionPeriods, pace: PruningPace) -> list[PruningTally]:
     return [*done, tally, *(by_age.prune(kind, wanted, pace) for kind in by_age.KINDS)]
 
 
-# Where a walk continues; a process that dies leaves the mark unchanged.
+# The position at which a walk continues; it does not change if the process dies.
 
 
 def read(name: str) -> PruningPosition:
@@ -129,7 +129,7 @@ def write(name: str, position: PruningPosition | None) -> None:
     RetentionMark.objects.update_or_create(name=name, defaults=values)
 
 
-# Once a day, and again at once while there is more: a turn of some seconds.
+# A turn of some seconds runs once a day, and is repeated at once while more rows are due.
 
 
 TURN_SECONDS = 5.0

@@ -87,7 +87,7 @@ def delete(cursor: Any, taken: TakenExecutions, ids: str) -> int:
     then rolls the transaction back.
     """
     table = quoted(cursor, WorkflowExecution)
-    # No trigger is created from here to the end of the transaction.
+    # The lock prevents the creation of triggers until the end of the transaction.
     cursor.execute(f"LOCK TABLE {table} IN ROW EXCLUSIVE MODE")
     references = list(_references(cursor, table))
     with _without_checks(cursor, table):

@@ -21,7 +21,8 @@ from runners.partitions.layout import PLAIN, PartitionLayout, RunPartition, layo
 from runners.partitions.short_locks import TableBusy
 
 log = logging.getLogger(__name__)
-# Executions that run at the end of a partition have ended by then, mostly.
+# Time after the end of a partition in which most executions that were running at its end have
+# ended.
 GRACE = DAY
 NIL = UUID(int=0)
 

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-# The words of the settings, and their states.
+# The words for endings in the settings, and their states.
 ENDINGS: Mapping[str, tuple[str, ...]] = {
     "succeeded": ("SUCCESS",),
     "failed": ("FAILED", "TIMEOUT"),

@@ -7,8 +7,9 @@ from django.db.models import QuerySet
 
 from executions.models import WorkflowExecution
 
-# Plugins that store executions elsewhere before they are deleted add a function of these, which
-# returns those that are not stored yet. It is called again in the transaction that deletes them.
+# Plugins that store executions elsewhere before their deletion add a function. Given executions, it
+# returns the IDs of those that are not stored yet. It is called again in the transaction that
+# deletes them.
 UNSTORED: list[Callable[[QuerySet[WorkflowExecution]], set[UUID]]] = []
 
 

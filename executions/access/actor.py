@@ -14,7 +14,7 @@ from executions import addresses
 from executions.database import accounts, statements
 from executions.database.ids import uuid7
 
-# The audit trail's names of our routes, by the beginning of the route's name. Plugins add theirs.
+# Entry points in the audit trail, by the prefix of the route's name. Plugins add their own.
 DOORS: dict[str, str] = {}
 
 
@@ -57,7 +57,8 @@ class Actor:
         if request is None:
             return cls(user_id, name, via)
         address = request.META.get("REMOTE_ADDR") or None
-        # The command line's requests set it themselves; no header can set a name with a dot.
+        # Requests that Valkyr makes itself, such as the command line's, set this key. A client
+        # cannot: keys of headers begin with HTTP_.
         door = request.META.get("valkyr.door") or _door(request)
         return cls(user_id, name, via or door, address)
 
@@ -91,7 +92,7 @@ class AuditLine:
 
 
 def _json(facts: Mapping[str, Any]) -> str:
-    # Accounts may have UUIDs as keys.
+    # Keys of accounts may be UUIDs, which `json` cannot encode.
     return json.dumps(dict(facts), cls=DjangoJSONEncoder)
 
 

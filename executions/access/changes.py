@@ -20,9 +20,9 @@ class Base(Enum):
     """
 
     LATEST = "latest"
-    PINNED = "pinned"  # the one that the origin ran, and not the latest
+    PINNED = "pinned"  # the origin's version, if it is not the latest
     OTHER = "other"
-    TEST = "test"  # the one that a test run made
+    TEST = "test"  # the version made for a test run
 
 
 @dataclass(frozen=True, slots=True)

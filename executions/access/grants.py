@@ -20,7 +20,7 @@ from executions.models import (
     WorkflowUserPermission,
 )
 
-# The names for users, and Django's codenames.
+# Permission names as users see them, and Django's codenames.
 NAMES: dict[str, str] = {
     "READ": "read_workflow",
     "WRITE": "write_workflow",
@@ -97,7 +97,8 @@ def give(
 def _rows_of(workflow: Workflow, username: str | None, group: str | None) -> tuple[Any, Any]:
     if username is not None:
         found = person_named(username)
-        # Locked: a removal of the member waits, and then deletes the new share.
+        # The lock makes a concurrent removal of the member wait, so that it also deletes the new
+        # share.
         member = found is not None and Membership.objects.select_for_update(no_key=True).filter(
             user=found, workspace_id=workflow.workspace_id
         )

@@ -9,7 +9,7 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.core.exceptions import FieldDoesNotExist, ValidationError
 
-LONGEST_NAME = 254  # an email address
+LONGEST_NAME = 254  # characters, as in an email address
 
 
 def person_named(name: str | None) -> Any | None:

@@ -38,14 +38,14 @@ class Action(StrEnum):
 
 Power = Action | Permission
 
-# A role allows these on everything of its workspace.
+# The actions that each role allows on all objects of its workspace.
 ALLOWED: dict[str, frozenset[Action]] = {
     Role.ADMIN: frozenset(Action),
     Role.WORKFLOW: frozenset(Action) - {Action.ADMINISTER, Action.RUN},
     Role.SYSTEM: frozenset({Action.TRIGGER, Action.TELL, Action.RUN}),
     Role.USER: frozenset(),
 }
-# And includes these finer permissions.
+# The additional permissions that each role includes.
 INCLUDED: dict[str, frozenset[Permission]] = {
     Role.ADMIN: frozenset(Permission),
     Role.WORKFLOW: frozenset(Permission)
@@ -53,15 +53,15 @@ INCLUDED: dict[str, frozenset[Permission]] = {
     Role.SYSTEM: frozenset(),
     Role.USER: frozenset(),
 }
-# Django's permissions on one workflow, and what they allow on it and its executions.
+# Django's permissions on one workflow, and the actions that each allows on it and its executions.
 OBJECT_PERMISSIONS: dict[str, frozenset[Action]] = {
     "read_workflow": frozenset({Action.VIEW}),
     "write_workflow": frozenset({Action.AUTHOR, Action.OPERATE}),
     "execute_workflow": frozenset({Action.TRIGGER}),
     "delete_workflow": frozenset({Action.DELETE}),
 }
-# A scope of API tokens alone: writes of agents' tools need no approval. A token has it only if an
-# administrator names it.
+# A scope that only API tokens have: with it, tools of AI agents write without an approval. A token
+# gets it only if an administrator names it.
 UNATTENDED = "unattended"
 # The possible scopes of an API token.
 SCOPES: tuple[str, ...] = tuple(sorted([*Action, *Permission.values, UNATTENDED]))
@@ -76,7 +76,7 @@ User = AbstractBaseUser | AnonymousUser
 # A membership's role and permissions.
 Member = tuple[str | None, Sequence[str]]
 NO_MEMBER: Member = (None, ())
-# Memberships and object permissions of one user that are read at most.
+# Maximum number of memberships, and of object permissions, that are read for one user.
 MOST_HELD = 10_000
 
 
@@ -290,7 +290,7 @@ def reach_of(user: User) -> Reach:
     return Reach(user, *holdings(user))
 
 
-# The reasons for which a caller may not do something.
+# Errors of missing permissions.
 
 
 class Forbidden(ValkyrError):

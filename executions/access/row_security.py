@@ -17,7 +17,8 @@ from executions.access.powers import User, limits_of
 from executions.access.scoping import sees_all
 from executions.database.row_scope import RowScope, current, enabled, limit, limited
 
-# A view's attribute: it identifies its caller later than the middleware, and limits itself.
+# The attribute of a view that identifies its caller after the middleware, and then limits its own
+# rows.
 LIMITS_ITSELF = "limits_its_rows"
 
 

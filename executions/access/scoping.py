@@ -93,7 +93,7 @@ def powers_on_row(user: User, row: Model, *, member: Member | None = None) -> Po
     """Return the caller's powers on one row; `member` has the same meaning as in `powers_on`."""
     path = workflow_path(type(row))
     value = _follow(row, path) if path else None
-    workflow_id = UUID(str(value)) if value else None  # of an erased execution: none
+    workflow_id = UUID(str(value)) if value else None  # None if the execution was deleted
     return powers_on(user, workspace_id_of(row), workflow_id, member=member)
 
 
@@ -198,12 +198,9 @@ def _has_field(model: type[Model], name: str) -> bool:
     return True
 
 
-# What a user may see, as ids for hand-written statements: all, workspaces, workflows.
-
-
-# Executions, for hand-written statements; the table is named `e` there. IS TRUE keeps the planner
-# on the index of the time; otherwise it would read all executions of a workflow, once for each
-# slot.
+# The condition for visible executions in hand-written statements, which call the table `e`. IS TRUE
+# makes the planner use the index of the time; otherwise, it would read all executions of a workflow
+# once per time slot of a chart.
 SCOPE_SQL = (
     "((%(everything)s OR e.workspace_id = ANY(%(workspaces)s::uuid[])"
     " OR e.workflow_id = ANY(%(workflows)s::uuid[])) IS TRUE)"

@@ -24,7 +24,7 @@ def audit(
         actor,
         action,
         workspace_id=row.pk if own else getattr(row, "workspace_id", None),
-        # A request's user is a lazy object, whose class is the account's.
+        # `__class__`, because a request's user is a lazy object whose `type` is not the account's.
         object_type=row.__class__.__name__,
         object_id=row.pk,
         reason=reason,

@@ -34,13 +34,13 @@ from executions.database.silent_cells import part_in
 from executions.database.statements import BoundStatement, asked, fetch_one
 from executions.models import AccountSession, ApiToken
 
-# The time and origin of the last use of a token or session: written at most once a minute.
+# The last use of a token or session, with its time and address, is written at most once a minute.
 
 
 log = logging.getLogger(__name__)
 NOTED_EVERY = timedelta(minutes=1)
 ENDED = ("This session has ended. Sign in again.", "session_ended")
-# The attribute of a request whose session opens no API: the TokenRefused that says why.
+# The attribute of a request whose session must not use the API: a TokenRefused with the reason.
 SESSION_REFUSAL = "valkyr_session_refusal"
 
 
@@ -71,10 +71,10 @@ def note_session(pk: UUID, last: datetime, now: datetime, address: str | None) -
     note(AccountSession, pk, last, now, address)
 
 
-# Accounts, sessions and tokens of requests: by prepared statements, at every request.
+# Every request reads its account, session or token with a prepared statement.
 #
-# They return Django's own rows. The ORM would build its statement each time, which takes several
-# times as long as the query.
+# The statements return Django's model objects. The ORM would build its SQL each time, which takes
+# several times as long as the query.
 
 
 _OF_USER, _OF_TOKEN = (
@@ -163,8 +163,8 @@ def live_session(session_id: UUID, user_id: Any) -> tuple[datetime, datetime] | 
     return None if row is None else (row[0], row[1])
 
 
-# The owners of recently used tokens, by digest: a guess of the caller, used to prefetch likely
-# rows. Nothing else depends on it; the owner of a token is always read.
+# The owners of recently used tokens, by digest, used only to guess which rows to prefetch. The
+# owner of a token is always read.
 _guesses: dict[str, Any] = {}
 MOST_GUESSES = 10_000
 

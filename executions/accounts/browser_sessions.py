@@ -27,7 +27,7 @@ from executions.accounts.sessions import SessionClient
 from executions.models import AccountSession
 from executions.states import SessionEnd, SessionKind
 
-# The entry of Django's session.
+# The key in Django's session that holds the ID of the `AccountSession`.
 ENTRY = "valkyr_session"
 MOST_CLEARED = 10_000
 

@@ -44,7 +44,7 @@ def add_member(
     for a service account, which belongs only to its own workspace.
     """
     check_role(role, permissions)
-    with row_scope.limited(None):  # a program of another workspace is one, too
+    with row_scope.limited(None):  # to find service accounts of all workspaces
         is_program = ServiceAccount.objects.filter(user=user).exists()
     if is_program:
         message = (
@@ -90,7 +90,7 @@ def change_member(
         before = facts(membership)
         if role is not None and role != membership.role:
             keep_administered(membership)
-            # From now on set by a user: the identity provider no longer changes it.
+            # The role is now set by hand, so the identity provider no longer changes it.
             membership.role, membership.source = role, ""
         if permissions is not None:
             membership.permissions = _sorted(permissions)
@@ -119,7 +119,7 @@ def remove_member(membership_id: UUID, *, actor: Actor, reason: str = "") -> Non
 
 def _delete(membership: Membership, actor: Actor, reason: str) -> None:
     """Delete a membership and the user's shares, revoke the tokens, and write the audit row."""
-    # First, because `grants.give` locks the membership: no share is added after this.
+    # The membership is deleted first: `grants.give` locks it, so no share can be added afterwards.
     Membership.objects.filter(pk=membership.pk).delete()
     tokens = ApiToken.objects.filter(
         user_id=membership.user_id, workspace_id=membership.workspace_id, revoked_at=None
@@ -200,7 +200,7 @@ def _sorted(permissions: Collection[str]) -> list[str]:
 # `source` names that system. A membership without a source was granted by hand and is not changed.
 
 
-# Users with one of these anywhere may use the admin.
+# Users with one of these roles in any workspace may use the admin.
 AT_A_DESK = (Role.ADMIN, Role.WORKFLOW)
 
 

@@ -24,7 +24,7 @@ from executions.models import ApiToken, Membership, ServiceAccount, Workspace
 from executions.states import Role
 
 MAX_USERNAME = 150
-# RFC 2606: mail to a program is never sent.
+# A domain that cannot exist (RFC 2606), so that no mail is ever sent to a program.
 NOWHERE = "valkyr.invalid"
 
 
@@ -196,7 +196,7 @@ def _enable(account: ServiceAccount, enabled: bool) -> None:
         user.is_active = enabled
         user.save(update_fields=["is_active"])
     elif not enabled:
-        # An account is disabled through the credentials that the program signs in with.
+        # Without the column `is_active`, an account is disabled by revoking its API tokens.
         tokens = ApiToken.objects.filter(user_id=account.user_id, revoked_at=None)
         tokens.update(revoked_at=ClockTimestamp())
 

@@ -38,7 +38,7 @@ class SessionClient:
         if request is None:
             return cls()
         agent = str(request.META.get("HTTP_USER_AGENT", ""))
-        # Characters that the database cannot store are written as question marks.
+        # Replace characters that the database cannot store with question marks.
         agent = agent.replace("\x00", "?").encode(errors="replace").decode()
         return cls(request.META.get("REMOTE_ADDR") or None, agent[:LONGEST_AGENT])
 
@@ -110,7 +110,7 @@ def end_others(user: User, kept: UUID | None, *, actor: Actor) -> int:
             others = others.exclude(pk=kept)
         ended = others.update(ended_at=ClockTimestamp(), end_reason=SessionEnd.REVOKED)
         if ended:
-            # Not the sessions but the account: one row reports it.
+            # One row for the account, instead of one row per session.
             account: Any = user
             audit(actor, "user.end_sessions", account, after={"ended": ended})
     return ended

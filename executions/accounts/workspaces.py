@@ -99,7 +99,7 @@ def change_workspace(
         raise WithProblems(f"Not valid: {found[0].path}.", found)
     with transaction.atomic():
         archived = changes.get("archived")
-        # Triggers are locked before their workspace, as by those who start executions.
+        # Lock triggers before their workspace, in the same order as starts of executions do.
         schedules = [] if archived is None else sync.lock_schedules(workspace_id)
         workspace = _locked(workspace_id)
         before = workspace_facts(workspace)
@@ -160,7 +160,7 @@ def _locked(workspace_id: UUID) -> Workspace:
     return workspace
 
 
-# Tiers: the limits that workspaces share; a new limit holds from the next admission on.
+# Tiers are limits that workspaces share. A new limit applies from the next admission on.
 
 
 LIMITS = ("max_concurrent", "max_pending", "max_per_hour", "max_per_day")

@@ -23,9 +23,9 @@ from executions.admin.operations import AdminOperation, OperationReport, perform
 from executions.admin.scope import holds, may
 from executions.admin.skin import UNFOLD, ActionVariant, came_from, dialog
 
-# Rows of one bulk request; each is a transaction of a few milliseconds.
+# Maximum number of rows in one bulk request; each is a transaction of a few milliseconds.
 BULK_LIMIT = 1_000
-# Buttons of one object's page that are not in its menu.
+# Number of buttons on an object's page that are outside its menu.
 OUTSIDE = 2
 
 
@@ -36,7 +36,8 @@ class OperatingAdmin(ScopedAdmin):
     # Methods that show another page of one object; their buttons precede those of operations.
     views: ClassVar[tuple[str, ...]] = ()
 
-    # When other apps' views are offered: by name, the power that they need, and the test of a row.
+    # The views of other apps, by name: the power that a view needs, and a function that returns
+    # whether a row's page offers it.
     offers: ClassVar[Mapping[str, tuple[Power, Callable[[Any], bool]]]] = {}
 
     def leads_to(self, view: str, row: Any) -> bool:
@@ -61,7 +62,7 @@ class OperatingAdmin(ScopedAdmin):
     @classmethod
     def offer(cls, *more: AdminOperation) -> None:
         """Add operations, such as those that a higher app adds to the pages of a lower app."""
-        # Those that show secrets come last.
+        # Operations that show secrets come last.
         cls.operations = tuple(sorted((*cls.operations, *more), key=lambda one: one.sensitive))
         names = []
         bulk = []
@@ -349,6 +350,6 @@ def _question(
         "selected": request.POST.getlist(ACTION_CHECKBOX_NAME),
         "select_across": request.POST.get("select_across", "0"),
         "checkbox_name": ACTION_CHECKBOX_NAME,
-        # Rows that arrive while the user reads the question are not included.
+        # Excludes rows that are added while the user reads the question.
         "newest": newest_of(request, rows) or "",
     }

@@ -28,7 +28,7 @@ from executions.models import Activity
 # Filters of the audit trail: user, action, kind of object, time, origin.
 
 
-# The actions of users and programs, by how their names begin.
+# Groups of actions, by the prefix of the action's name.
 GROUPS = {
     "workflow.": lazy("workflows"),
     "trigger.": lazy("triggers"),

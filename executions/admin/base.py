@@ -31,10 +31,10 @@ from executions.errors import ValkyrError, WithProblems
 from executions.language import lazy
 from executions.models import Workspace
 
-# Record changes through the admin's forms in the audit trail, with old and new values.
+# Changes through the admin's forms are recorded in the audit trail, with old and new values.
 #
-# An admin that writes through functions that record (it overrides `save_model` or `delete_model`)
-# is left out, so that nothing is recorded twice.
+# This does not apply to an admin that overrides `save_model` or `delete_model`: the functions that
+# it calls record the change themselves.
 
 
 _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -46,7 +46,7 @@ def _scripts(*names: str, **attributes: bool) -> forms.Media:
 
 
 LIST_SCRIPTS = _scripts("core", "actions", defer=True)
-# In Django's order. The first four are for a form's links to other objects.
+# In Django's order. The first four serve a form's links to other objects.
 FORM_SCRIPTS = _scripts(
     "vendor/jquery/jquery" + ("" if settings.DEBUG else ".min"),
     "jquery.init",
@@ -56,7 +56,7 @@ FORM_SCRIPTS = _scripts(
 )
 
 
-_DjangosAdmin: Any = DjangoModelAdmin  # without types, as that of `skin`
+_DjangosAdmin: Any = DjangoModelAdmin  # untyped, as in `skin`
 
 
 class FewerScripts(_DjangosAdmin):
@@ -74,7 +74,7 @@ class FewerScripts(_DjangosAdmin):
 class AuditedAdmin(ModelAdmin, FewerScripts):
     """Records in the audit trail which rows its forms and lists add, change and delete."""
 
-    # Whether its forms change permissions or hold secrets: then they need a recent sign-in.
+    # Whether its forms change permissions or contain secrets, and so require a recent sign-in.
     sensitive = False
 
     @property
@@ -191,31 +191,33 @@ class ScopedAdmin(AuditedAdmin):
     list_per_page = 25
     list_max_show_all = 0
     show_full_result_count = False
-    show_facets = ShowFacets.NEVER  # each would be a count of the whole table
+    show_facets = ShowFacets.NEVER  # each facet would count the whole table
     paginator = BoundedPaginator
     list_before_template = "valkyr/cells.html"
     list_fullwidth = True
     compressed_fields = True
-    # Fields that a list does not show and should not load: JSON and long text.
+    # Fields that a list does not show, and does not load because they are large: JSON and long
+    # text.
     list_defer: tuple[str, ...] = ()
-    # The lookup to the workspace's id, if the model's foreign keys do not reveal it.
+    # The lookup path to the workspace's ID, if it cannot be derived from the model's foreign keys.
     workspace_path = ""
-    # The powers that a user needs to see the rows at all, and to add or change them.
+    # The powers that a user needs to view rows, and to add or change them.
     needs: Power = Action.VIEW
     edits: Power = Action.ADMINISTER
-    # Rows without a workspace: Django's own permissions decide who may see and change them.
+    # Whether the rows have no workspace, so that Django's own permissions apply.
     shared = False
-    # An id is searched in these fields, other text in those (lists search nothing else).
+    # Fields that are searched for an ID, and fields that are searched for other text.
     search_ids: tuple[str, ...] = ()
     search_texts: tuple[str, ...] = ()
-    # And 32 hexadecimal digits in these too: a trace's id looks like an id without dashes.
+    # Fields that are also searched for 32 hexadecimal digits: a trace's ID, which has the form of
+    # an ID without dashes.
     search_traces: tuple[str, ...] = ()
 
-    # What an empty list says: what to do, what its rows are, and links (text, name of a URL).
+    # The texts of an empty list: what to do, what the rows are, and links (text, name of a URL).
     empty_text = lazy("Nothing here yet.")
     empty_about = ""
     empty_links: tuple[tuple[str, str], ...] = ()
-    # Filters under which the list counts as whole, for example that of an entry of the side bar.
+    # Filters with which a list counts as unfiltered, such as the filter of a side bar entry.
     whole_lists: tuple[Mapping[str, str], ...] = ({},)
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[BoundedChangeList]:
@@ -326,7 +328,8 @@ class FactAdmin(ScopedAdmin):
     scripts = LIST_SCRIPTS
     change_form_template = TEMPLATES["facts"]
     change_form_outer_before_template = "valkyr/facts.html"
-    # Big tables are read in the order of their key; sorting by another column reads all of one.
+    # Not sortable: large tables are read in the order of their key, and sorting by another column
+    # would read the whole table.
     sortable_by = ()
     actions_selection_counter = True
 
@@ -380,7 +383,7 @@ class FactAdmin(ScopedAdmin):
         return answer
 
 
-# Forms that write through the API's functions, and show their errors.
+# Forms that write through the same functions as the API, and show the errors of these functions.
 
 
 class WritingAdmin(ScopedAdmin):

@@ -11,11 +11,11 @@ from django.utils.functional import cached_property
 from executions import replica
 from executions.admin.skin import ChangeList
 
-# Pages of big tables, without an exact COUNT(*) of millions of rows.
+# Lists of large tables, without an exact COUNT(*) of millions of rows.
 
 
 BOUND = 10_000
-# Users do not read eighty pages of a list: filters are better.
+# Maximum number of rows in the pages of a list (80 pages); users find other rows with filters.
 PAGED = 2_000
 
 

@@ -15,7 +15,7 @@ from executions.definition.graph.problem import DefinitionProblem
 from executions.language import lazy
 from executions.models import Credential, Workspace
 
-# For type `custom`: rows for new fields.
+# Number of empty rows for new fields, in the form of the type `custom`.
 BLANK_ROWS = 4
 KEEPS = lazy("Leave empty to keep the current value.")
 HOSTS = lazy(

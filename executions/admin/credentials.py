@@ -34,7 +34,7 @@ from executions.language import lazy
 from executions.models import Credential
 from executions.states import Permission
 
-# The fields shown to users who may not change it.
+# The fields shown to users who may not change the credential.
 SHOWN = ("goes_to", "for_modules", "for_workflows", "for_remote")
 
 
@@ -268,7 +268,7 @@ def _token(row: Credential) -> SafeString:
 
 def _form(request: HttpRequest, obj: Credential | None) -> type[CredentialForm]:
     if obj is not None:
-        # A type that no longer exists, because its module is gone, takes any fields.
+        # A type that no longer exists, because its module was removed, accepts any fields.
         kind = obj.type if obj.type in KINDS else "custom"
         return form_for(kind, sorted(obj.fields))
     wanted = request.GET.get("type", "")

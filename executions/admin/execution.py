@@ -102,8 +102,8 @@ UNDO = AdminOperation(
 )
 
 
-USUAL = 5  # a priority that needs no mention
-# The title: how many values of the payload, and the lengths of one and of all.
+USUAL = 5  # the default priority, which the page does not show
+# Limits of the title: the number of payload values, and the characters of one value and of all.
 TITLE_VALUES, TITLE_VALUE, TITLE_LENGTH = 3, 24, 60
 BODIES = ("body", "data", "payload", "input")
 IDENTIFIES = re.compile(r"(?i)(id|key|number|code|reference|order|invoice)$")
@@ -124,7 +124,7 @@ class StateFilter(StateTabFilter):
     }
 
 
-# Filters that the index of labels does not know.
+# Filters that the index of labels does not support.
 NARROWING = tuple(one.parameter_name for one in (KindFilter, EndedFilter))
 
 
@@ -157,7 +157,7 @@ def title_of(row: WorkflowExecution, *, shown: bool) -> str:
 
 def _first_values(payload: Any) -> list[str]:
     """Return some simple values of a payload, without secrets, each preceded by its name."""
-    # The database keeps the keys of an object in an order of its own.
+    # Likely identifiers first, because the database does not keep the order of an object's keys.
     found = sorted(_values(masked(payload)), key=lambda one: not IDENTIFIES.search(one[0]))
     return [f"{name} {text}" for name, text in found[:TITLE_VALUES]]
 
@@ -169,7 +169,7 @@ def _values(payload: Any) -> Iterator[tuple[str, str]]:
         simple = isinstance(value, int | float) or (isinstance(value, str) and value)
         if simple and value != MASK and not str(name).startswith("$"):
             yield str(name), marks.clipped(_as_text(value), TITLE_VALUE)
-    # A webhook's payload and an event's have the values that the workflow is about one level below.
+    # In payloads of webhooks and events, the relevant values are one level deeper.
     for name in BODIES:
         yield from _values(payload.get(name))
 

@@ -25,7 +25,7 @@ from executions.language import lazy
 from executions.models import Workflow, WorkflowExecution
 
 PARAMETER = "label"
-# The attribute of a request with the executions that its labels found, newest first.
+# The attribute of a request that holds the executions found by its labels, newest first.
 FOUND = "labelled_executions"
 
 

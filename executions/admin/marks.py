@@ -15,7 +15,7 @@ from executions.language import lazy
 
 EMPTY = "–"
 NO_BREAK = "\N{NO-BREAK SPACE}"
-# state: (word, icon, colour); the colour is never the only sign of a state.
+# state → (word, icon, colour); colour is never the only sign of a state.
 MARKS: Mapping[str, tuple[str, str, str]] = {
     "PENDING": (lazy("pending"), "radio_button_unchecked", "grey"),
     "RUNNING": (lazy("running"), "clock_loader_40", "blue"),

@@ -23,9 +23,6 @@ from executions.language import lazy
 from executions.models import Membership, ServiceAccount
 from executions.states import Permission, Role
 
-# Forms for a workspace's members: users by name, programs, roles and permissions.
-
-
 ROLES = (
     (Role.ADMIN.value, lazy("ADMIN: everything in the workspace")),
     (
@@ -115,7 +112,7 @@ class ServiceAccountForm(forms.ModelForm):  # type: ignore[type-arg] # not subsc
             self.initial["permissions"] = membership.permissions
 
 
-# role: (icon, colour); the word is the role's own.
+# role → (icon, colour); the word is the role's name.
 MARKS = {
     Role.ADMIN: ("shield_person", "amber"),
     Role.WORKFLOW: ("edit_note", "blue"),

@@ -26,8 +26,6 @@ from executions.errors import ValkyrError, WithProblems
 from executions.language import lazy
 from executions.states import Permission
 
-# The small forms of operations.
-
 JSON_TYPES = {
     type(None): "null", bool: "boolean", int: "number", float: "number", str: "string",
     list: "array",
@@ -222,7 +220,7 @@ def _where(problem: Any) -> str:
     return f"{path}: {message}" if path else message
 
 
-# “Reveal…” on the pages that show payloads: unmasked, once, for a recorded reason.
+# “Reveal…” on pages with payloads: shows them unmasked once, for a recorded reason.
 
 
 class GivenReasonForm(ReasonForm):

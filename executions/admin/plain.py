@@ -188,7 +188,7 @@ class ModelAdmin(DjangoModelAdmin):  # type: ignore[type-arg]
         ]
 
 
-# Filters that are typed.
+# Filters with a text field.
 
 
 class _TypedFilter:

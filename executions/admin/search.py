@@ -21,10 +21,10 @@ from executions.database.routing import is_ours
 from executions.labels.naming import in_search
 from executions.models import Workflow, WorkflowExecution
 
-# Rows of one kind, and characters that are searched.
+# Maximum number of results of one kind, and of characters in a search.
 EACH = 5
 LONGEST = 200
-# Workflows among whose executions an idempotency key is looked up.
+# Maximum number of workflows in whose executions an idempotency key is searched.
 KEYED = 1_000
 
 

@@ -17,7 +17,7 @@ from executions.payload_store.references import facts as facts_of
 from executions.payloads import STORED, references_in
 
 Cell = SafeString | str
-# Links to stored values in one panel.
+# Maximum number of links to stored values in one panel.
 MOST_LINKS = 20
 # Shown in place of payloads to users who may not see them.
 HIDDEN = lazy("Hidden. You need the permission view_payloads.")

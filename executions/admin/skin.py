@@ -96,15 +96,15 @@ _FONTS = (
     if UNFOLD
     else ["executions/icons/icons.css"]
 )
-# Values, those of Django's own admin, components, and styles that only the admin has; in this
-# order.
+# In this order: design tokens, styles of Django's plain admin, components, and styles of the admin
+# only.
 _STYLES = [
     "executions/tokens.css",
     *([] if UNFOLD else [*_FONTS, "executions/plain.css"]),
     "executions/components.css",
     "executions/valkyr.css",
 ]
-# For pages that are not the admin's.
+# For pages outside the admin.
 FONTS = forms.Media(css={"all": _FONTS})
 # Scripts run after the page is shown, in this order.
 MEDIA = forms.Media(
@@ -114,12 +114,12 @@ MEDIA = forms.Media(
         for name in ("valkyr", "palette", "live")
     ],
 )
-# For the execution's page, whose live part is the studio's code.
+# For the execution's page, whose live part uses the studio's code.
 MONITOR = forms.Media(
     css={"all": ["executions/studio/shared.css", "executions/studio/monitor.css"]},
     js=[forms.Script("executions/studio/monitor.js", type="module")],  # type: ignore[list-item]
 )
-# The page that opened a dialog, if the dialog is a page of its own.
+# The parameter with the page that opened a dialog, if the dialog is a separate page.
 BACK = "_back"
 
 

@@ -42,9 +42,6 @@ from executions.language import lazy
 from executions.models import ApiToken, Workspace
 from executions.states import Permission
 
-# The form for a new API token.
-
-
 ACTIONS = {
     Action.ADMINISTER: lazy("manage the workspace, its members, service accounts and tokens"),
     Action.AUTHOR: lazy("write and publish workflows"),
@@ -81,7 +78,7 @@ class TokenForm(DialogForm):
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        # The page below the dialog has a field called name as well: labels need ids of their own.
+        # Distinct element IDs, because the page behind the dialog also has a field `name`.
         super().__init__(*args, **kwargs | {"auto_id": "token_%s"})
         self.fields["days"] = forms.IntegerField(
             label=gettext("Days"),

@@ -23,7 +23,7 @@ from executions.states import TickStatus, TriggerType
 from executions.triggers import beat_entries
 from executions.triggers.cron_schedule import rule, upcoming
 
-# Times of a schedule on its page.
+# Number of future fire times and of past ticks on a schedule's page.
 NEXT_TIMES, LATEST_TICKS = 5, 10
 
 

@@ -19,7 +19,7 @@ from executions.states import TickStatus
 from executions.triggers import beat_entries
 from executions.triggers.cron_schedule import rule, upcoming
 
-# status: (word, icon, colour).
+# status → (word, icon, colour)
 TICKS = {
     TickStatus.FIRED: (lazy("started"), "check_circle", "green"),
     TickStatus.QUEUED: (lazy("queued"), "hourglass_empty", "amber"),
@@ -28,7 +28,7 @@ TICKS = {
     TickStatus.REFUSED: (lazy("rejected"), "cancel", "red"),
 }
 WEEKS_BEFORE, WEEKS = 2, 5
-# Future times that are counted; days after them say that there are more.
+# Maximum number of future times that are counted; later days only say that there are more.
 COUNTED = 2_000
 
 

@@ -27,7 +27,7 @@ class RotateForm(ReasonForm):
             (MAX_OVERLAP_SECONDS, lazy("for a week")),
         ],
         coerce=int,
-        empty_value=None,  # the default
+        empty_value=None,  # means the default
         initial=OVERLAP_SECONDS,
         required=False,
         widget=Select(),

@@ -38,9 +38,9 @@ from executions.publishing.versioning import check, create_workflow, update_work
 from executions.states import Permission, VersionKind
 from executions.triggers.start import start_execution
 
-# The form of a workflow's draft: a definition as YAML or JSON text.
+# The form of a workflow's draft, a definition as YAML or JSON text.
 #
-# It is saved by `executions.publishing.versioning`; a form opened before another user saved is
+# `executions.publishing.versioning` saves it. A form that was opened before another user saved is
 # rejected, and keeps its text.
 
 
@@ -154,7 +154,7 @@ class DraftForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable 
             for name in ("name", "slug", "description", "enabled")
             if name in data and (name != "slug" or data["slug"])
         }
-        if "draft" in data:  # that of a workflow from code is only shown
+        if "draft" in data:  # missing for a workflow from code, whose draft is read-only
             changes["definition"] = data["draft"]
         return update_workflow(
             self.instance.pk,
@@ -391,7 +391,7 @@ def _more_warnings(count: int) -> str:
     return text.format(count=count)
 
 
-# Published versions, to read; they never change.
+# Pages of versions, which are read-only because versions never change.
 
 
 @admin.register(WorkflowVersion)
@@ -416,7 +416,7 @@ class WorkflowVersionAdmin(FactAdmin):
         written, runs_as = obj.source, obj.definition
         if not may(request, obj, Permission.VIEW_PAYLOADS):
             written, runs_as = (without_values(one, "(hidden)") for one in (written, runs_as))
-        if obj.kind == VersionKind.TEST:  # pinned results may hold anything
+        if obj.kind == VersionKind.TEST:  # pinned results may contain secrets
             written = masked(written)
         source = definition_yaml(written)
         runs = links.listing("executions_workflowexecution", workflow=obj.workflow_id)

@@ -84,7 +84,8 @@ def take_places(tier: Ceilings, workspace_id: UUID, ready: Sequence[bool]) -> li
         return list(ready)
     free = min(sum(ready), tier.max_concurrent - active(workspace_id))
     if free > 0 and _candidates(workspace_id, 1):
-        # No execution ended since slots became free, so we admit those ahead of us, and our own.
+        # Executions still wait although slots are free, because no execution has ended since. Admit
+        # them after the commit, and the new ones after them.
         transaction.on_commit(partial(admit, workspace_id), robust=True)
         free = 0
     numbers = accumulate(ready)
@@ -127,7 +128,7 @@ def waiting(workspace_id: UUID, most: int) -> int:
     rows = WorkflowExecution.objects.filter(
         workspace_id=workspace_id, state=ExecutionState.PENDING
     ).order_by()
-    # Two counts, because each has an index of its own.
+    # Two counts, because executions with and without a key have separate indexes.
     return sum(
         rows.filter(concurrency_key__isnull=keyless)[:most].count() for keyless in (True, False)
     )
@@ -286,10 +287,11 @@ def _give_places(chosen: list[_Chosen]) -> None:
     execution_roused.send(Workspace, execution_ids=running)
 
 
-# How much of its limits a workspace uses now.
+# A workspace's current use of its limits.
 
 
-# Executions that wait are counted up to here: an unlimited workspace may have any number.
+# Maximum number of waiting executions that are counted, because a workspace's tier may not limit
+# them.
 MOST_COUNTED = 100_000
 
 

@@ -61,7 +61,7 @@ def render_all(
     """
     if rule is None:
         return [None] * len(payload_list)
-    # The caller's response depends on the key, so it is rendered in the request, too.
+    # Rendering in a request is allowed here, because the response depends on the key.
     with render_guard.allowed():
         return _render_all(rule, workflow_id, payload_list)
 
@@ -71,7 +71,7 @@ def _render_all(
 ) -> list[ConcurrencyKey | None]:
     keys: list[ConcurrencyKey | None] = []
     problems: list[DefinitionProblem] = []
-    # One for all payloads of a request, wherever it is created.
+    # All payloads of a request share one budget, which the caller may have created.
     budget = _shared.get() or RenderBudget(profile=WEB)
     budget.resume()
     for number, payload in enumerate(payload_list):

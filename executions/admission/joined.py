@@ -55,7 +55,7 @@ def _enter(workspace_id: UUID) -> int:
         most = min(one for one in rooms if one is not None)
         rows = _asked(workspace_id).order_by("-priority", "created_at", "pk")
         found = list(rows.values_list("pk", flat=True)[:most])
-        # Some may be cancelled meanwhile.
+        # Some may have been cancelled since they were read.
         entered = _asked(workspace_id).filter(pk__in=found).update(place=CapacityState.HELD)
         count(workspace_id, tier, entered)
     return entered
@@ -71,7 +71,8 @@ def _room_in_line(tier: Ceilings, workspace_id: UUID) -> int | None:
     lock_workspace(workspace_id)
     line = WorkflowExecution.objects.filter(workspace_id=workspace_id, state=ExecutionState.PENDING)
     standing = line.exclude(place=CapacityState.ASKED)[: tier.max_pending + 1].count()
-    # An execution that may run at once is queued for a moment, even if queueing is not allowed.
+    # At least one, even if the tier allows no waiting executions: an execution that can run at once
+    # also waits for a moment.
     return max(0, max(1, tier.max_pending) - standing)
 
 

@@ -30,8 +30,8 @@ from executions.redis_client import open_client
 
 log = logging.getLogger(__name__)
 SECONDS = 60
-# Redis is near and fast; a request waits no longer than this for it, and skips it for a while
-# afterwards.
+# Redis usually answers in far less than this timeout, in seconds. After a timeout, requests skip
+# Redis for REST_SECONDS.
 TIMEOUT_SECONDS = 0.25
 REST_SECONDS = 5.0
 MOST_REMEMBERED = 20_000
@@ -122,7 +122,7 @@ def of_sign_in(address: str, name: str | None) -> list[Rate]:
     whom = network_of(address)
     found = [Rate("sign-ins from your address", whom, SIGN_INS_BY_ADDRESS, strict=True)]
     if name is not None:
-        # Spaces around a name and its case do not distinguish names.
+        # Names that differ only in case or surrounding spaces count as one name.
         text = name.strip().casefold()[:150]
         found.append(Rate("sign-ins with this name", text, SIGN_INS_BY_NAME, strict=True))
     return found
@@ -254,7 +254,7 @@ def _script() -> Any:
         redis_url(),
         socket_timeout=TIMEOUT_SECONDS,
         socket_connect_timeout=TIMEOUT_SECONDS,
-        # A lost connection is opened again; a slow Redis is not queried twice.
+        # Retry after a lost connection, but not after a timeout.
         retry=Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,)),
     )
     return client.register_script(_COUNT)

@@ -24,8 +24,6 @@ from executions.errors import NotFound
 from executions.models import Activity, AuditSeal
 from executions.vendor_seams.rest_framework_requests import django_request
 
-# The audit trail as JSON, and the filters of its list.
-
 
 class ActivitySummary(CamelCase, serializers.ModelSerializer[Activity]):
     """A row of the audit trail in a list, without the changed values and details."""

@@ -22,9 +22,6 @@ from executions.api.paging import PageQuery, page
 from executions.errors import NotFound, WrongState
 from executions.models import ApiToken, ServiceAccount, Workspace
 
-# API tokens as JSON: requests and responses.
-
-
 SCOPE_HELP = "Names of actions and permissions; see `createApiToken`."
 
 

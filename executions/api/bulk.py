@@ -22,7 +22,7 @@ from executions.models import WorkflowExecution
 from executions.states import Permission
 
 MAX_IDS = 1_000
-# More than this needs a permission of its own: bulk changes are hard to undo.
+# A request with more IDs needs the permission `bulk`, because bulk changes are hard to undo.
 FREE_IDS = 20
 
 

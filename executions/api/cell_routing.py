@@ -44,7 +44,7 @@ class CellRouting:
         chosen = request.GET.get(PARAMETER, "") if page else ""
         kept = request.COOKIES.get(COOKIE, "") if page else ""
         if kept not in valkyr_settings().cells:
-            kept = ""  # the first database, or a cell that was removed since
+            kept = ""  # the first database, or a cell that was removed later
         named = chosen or request.headers.get(HEADER, kept)
         try:
             of = _of_name(named)
@@ -127,7 +127,7 @@ def _in_body(request: HttpRequest) -> Iterator[str]:
     try:
         body = json.loads(request.body or b"null")
     except (ValueError, RecursionError, RequestDataTooBig, UnreadablePostError):
-        return  # the view refuses it
+        return  # the view rejects it
     for name, value in body.items() if isinstance(body, dict) else ():
         if name.endswith(("Id", "Ids")):
             yield from (str(one) for one in (value if isinstance(value, list) else [value]))

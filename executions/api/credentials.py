@@ -24,7 +24,7 @@ from executions.credentials.kinds import LONGEST, MAX_NAME
 from executions.models import Credential
 from executions.states import Permission
 
-# Credentials as JSON: values are accepted but never returned.
+# Values of credentials are accepted but never returned.
 
 
 _VALUE = {"type": "string", "minLength": 1, "maxLength": LONGEST}

@@ -114,7 +114,7 @@ def operation(
 
     def described(method: Any) -> Any:
         wanted: Any = once(method) if idempotent else method
-        wanted.kwargs = {"schema": OwnSchema}  # what `extend_schema` builds on
+        wanted.kwargs = {"schema": OwnSchema}  # `extend_schema` extends this class
         made: Any = describe(wanted)
         made.operation_id = operation_id  # the name under which its requests are counted
         return made

@@ -71,13 +71,13 @@ class Endpoint(APIView):
     metadata_class: Any = SimpleMetadata
     versioning_class: Any = None
     schema: Any = OwnSchema()
-    # Whether its POST may start executions.
+    # Whether a POST may start executions.
     starts = False
-    # Whether it is served even if a process has more requests than it can handle; then it must be
-    # cheap, and needed by users or workers to finish work.
+    # Whether an overloaded process still serves it. Only for cheap endpoints that users or workers
+    # need to finish work.
     urgent = False
-    # The methods that show secrets or change access: a browser's session then needs a recent
-    # sign-in, if a plugin (`mfa`) requires one.
+    # The methods that show secrets or change access. For these, a browser session needs a recent
+    # sign-in if the plugin `mfa` requires one.
     sensitive: frozenset[str] = frozenset()
     # Whether requests without a valid sign-in are counted by address.
     counts_refusals = True
@@ -107,7 +107,7 @@ class Endpoint(APIView):
         """Authenticate the caller, then limit the request to the rows that the caller may see."""
         super().perform_authentication(request)
         limit_to(request.user)
-        own: Any = self  # REST framework looks for the handler after authentication
+        own: Any = self  # REST framework looks up the handler after this call
         if is_undecided() and request.method == "GET" and hasattr(own, "get"):
             own.get = merged(own.get, partial(link_of, request))
 
@@ -204,9 +204,6 @@ def _validated(form: Body) -> dict[str, Any]:
     form.is_valid(raise_exception=True)
     values: dict[str, Any] = form.validated_data
     return values
-
-
-# Unknown addresses of the API: 401 without sign-in, 404 otherwise.
 
 
 @extend_schema(exclude=True)

@@ -12,7 +12,7 @@ from executions.api.pinned import JsonRenderer
 from executions.models import Workflow
 
 _TAG = re.compile(r'"(\d{1,9})"')
-NEVER = 0  # changes count from 1
+NEVER = 0  # revisions count from 1
 
 
 def of(workflow: Workflow) -> str:
@@ -53,7 +53,7 @@ def unless_known(request: Request, told: Any, *, fresh: int) -> Response:
     """
     digest = f'"{payloads.digest(JsonRenderer().render(told).decode())[:32]}"'
     headers = {"ETag": digest, "Cache-Control": f"private, max-age={fresh}"}
-    # A server that compresses marks the tag as weak.
+    # A server that compresses responses marks the tag as weak.
     known = [
         one.removeprefix("W/") for one in parse_etags(request.headers.get("If-None-Match", ""))
     ]

@@ -86,7 +86,7 @@ def evaluated(text: str, scope: Mapping[str, Any]) -> dict[str, Any]:
         template = compile_template(text)
         if template.secrets:
             return _told(error=SECRETS)
-        with render_guard.allowed():  # of one text, within the limits of a web process
+        with render_guard.allowed():  # one text only, with the limits of a web process
             value = template.render(scope, RenderBudget(profile=WEB))
         dumped = payloads.dump(value)
     except (TemplateError, TemplateSyntaxProblems) as error:

@@ -21,8 +21,6 @@ from executions.states import Permission
 from executions.triggers.event import publish_event
 from executions.triggers.stored_input import MAX_PAYLOAD_BYTES, StoredInput, stored
 
-# Events as JSON: requests and responses.
-
 
 class PublishEvent(Body):
     """The body of `publishEvent`."""

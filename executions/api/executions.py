@@ -38,9 +38,6 @@ from executions.lifecycle import CANCEL, PAUSE, RESUME, UNDO
 from executions.models import Workflow, WorkflowExecution, WorkflowVersion
 from executions.states import ExecutionState, TriggerType, VersionKind
 
-# Executions as JSON: requests and responses.
-
-
 MAX_BATCH = 1000
 QUEUE_STATES = [(name, name.lower()) for name in ("PENDING", "DISPATCHED", "FAILED")]
 

@@ -14,7 +14,7 @@ from executions.access import Powers
 from executions.access.people import key_field
 from executions.states import Permission
 
-# Serializers whose fields are declared in snake_case, as Python has them, and sent in camelCase.
+# Serializers declare fields in snake_case, as usual in Python, and use camelCase in JSON.
 #
 # class WorkflowShape(CamelCaseSerializer):
 #     created_at = serializers.DateTimeField()      # "createdAt" in JSON, in errors, in OpenAPI
@@ -90,7 +90,7 @@ def time_text(value: datetime) -> str:
     return str(field.to_representation(value))
 
 
-# Shown in place of a value that the caller may not see.
+# Replaces a value that the caller may not see.
 HIDDEN = {"$hidden": "Seeing this needs the permission view_payloads."}
 
 

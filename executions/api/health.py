@@ -145,5 +145,5 @@ def _may_know(request: Request, found: Findings) -> bool:
             return False
         if signed_in is not None:
             return bool(getattr(signed_in[0], "is_staff", False))
-    # DRF has set no user, because the address is public.
+    # REST framework sets no user here, because the view is public.
     return bool(getattr(get_user(django_request(request)), "is_staff", False))

@@ -33,8 +33,6 @@ from executions.triggers import webhook
 from executions.triggers.stored_input import most_bytes
 from executions.vendor_seams.rest_framework_requests import django_request
 
-# A webhook's body as a payload: JSON unchanged, any other text as `{"body", "contentType"}`.
-
 
 def check_size(body: bytes) -> None:
     """Raise BodyTooLarge for a body that is larger than a payload may be."""

@@ -28,7 +28,7 @@ from executions.sealing import place_of, prepare, seal, unseal
 from executions.triggers.retention import KEPT
 
 KEPT_HEADERS = ("Location", "ETag")
-MAX_BYTES = 2**31  # the parsers have bounded the body already
+MAX_BYTES = 2**31  # no limit, because the parsers have already limited the body
 _KEY = re.compile(r"[\x21-\x7e]{1,200}")
 
 

@@ -110,7 +110,8 @@ FILTERS = {
 }
 
 
-# Executions that are looked at for those in a state, where no index has these in order.
+# Maximum number of executions that are searched for a state if no index orders the executions of
+# that state.
 MOST_LOOKED_AT = 100_000
 
 

@@ -67,10 +67,7 @@ def _token(token: ApiToken) -> dict[str, Any]:
     }
 
 
-# The user's own sessions: list them, end one, end all others.
-
-
-# Sessions as JSON.
+# The user's own sessions.
 
 
 class SessionShape(CamelCase, serializers.ModelSerializer[AccountSession]):

@@ -24,8 +24,6 @@ from executions.api.paging import PageQuery, page
 from executions.models import Membership
 from executions.states import Permission, Role
 
-# Memberships as JSON: requests and responses.
-
 
 class PermissionList(serializers.ListField):
     """Additional permissions of a member; at most as many items as there are permissions."""

@@ -132,7 +132,7 @@ def _joined(
     ends = [part.reached for _, part in answers if part.reached is not None]
     end = (min if order.ascending else max)(ends) if ends else None
     pairs = (pair for one, part in answers for pair in zip(part.keys, one.data, strict=True))
-    # Once each: while a move is being finished, both cells have some rows.
+    # The dict removes duplicates: until a move is finished, some rows are in both cells.
     rows = sorted(dict(pairs).items(), key=lambda pair: pair[0], reverse=not order.ascending)
     within = [pair for pair in rows if end is None or _reaches(end, pair[0], order)]
     shown = within[:limit]

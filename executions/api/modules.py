@@ -20,7 +20,7 @@ from executions.publishing.samples import samples
 IF_NONE_MATCH = header("If-None-Match", "The ETag of your copy; 304 if it is current.")
 TAKES = [(name, name) for name in get_args(Take)]
 CONTAINERS = [("", "none"), ("loop", "loop"), ("map", "map")]
-# For how many seconds a client may cache the modules.
+# Seconds for which a client may cache the modules.
 FRESH = 300
 
 
@@ -149,9 +149,6 @@ class WorkflowSchema(OpenEndpoint):
     def get(self, request: Request) -> Response:
         """Return the JSON Schema (draft 2020-12) of a workflow definition; needs no sign-in."""
         return etags.unless_known(request, WORKFLOW_SCHEMA, fresh=FRESH)
-
-
-# Workflows to begin with.
 
 
 class WorkflowTemplate(CamelCaseSerializer):

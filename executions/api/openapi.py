@@ -37,7 +37,7 @@ from executions.api.problems import problem, title
 from executions.plugins import apps_with_api, plugins
 from executions.vendor_seams.drf_spectacular_schema import own_settings
 
-# The prose of the OpenAPI document: general rules, and the subject of each group.
+# Texts of the OpenAPI document: general rules, and a description of each tag.
 
 
 INTRODUCTION = """\
@@ -156,7 +156,7 @@ def complete(result: Json, generator: Any, request: Any, public: bool) -> Json:
     result = _shorter_names(result)
     _close_bodies(result)
     result["info"]["description"] = INTRODUCTION
-    result["servers"] = []  # `document` sets them, because each caller may have another address
+    result["servers"] = []  # set by `document`, because the address depends on the caller
     used = {tag for _, _, described in operations(result) for tag in described["tags"]}
     known = [*TAGS.items(), *(tag for plugin in plugins() for tag in plugin.api_tags.items())]
     result["tags"] = [{"name": name, "description": text} for name, text in known if name in used]
@@ -359,7 +359,7 @@ def _add_examples(described: Json) -> None:
             content[media]["example"] = example
 
 
-# The OpenAPI document and its page; no inline script, nothing from other servers.
+# The page of the document has no inline scripts, and loads nothing from other servers.
 
 
 @extend_schema(exclude=True)
@@ -375,7 +375,7 @@ class OpenApiDocument(Endpoint):
         return Response(document(), headers=headers)
 
 
-# The optional package with Swagger UI; without it the page leads to the document.
+# The optional package with Swagger UI; without it, the page only links to the document.
 VIEWER = "drf_spectacular_sidecar"
 # Swagger UI sets style attributes, and contains its images as data URLs.
 SWAGGER = {"style_src_attr": ("'unsafe-inline'",), "img_src": ("'self'", "data:")}

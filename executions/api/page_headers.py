@@ -16,7 +16,7 @@ from django.http.response import HttpResponseBase
 View = Callable[..., HttpResponseBase]
 Policy = Mapping[str, Sequence[str]]
 SELF = ("'self'",)
-# No inline script or style; files from the static files' own server, too, if that is another one.
+# No inline scripts or styles. `_OF_FILES` also allow the server of the static files.
 STRICT: Policy = {
     "default-src": ("'none'",),
     "script-src": SELF,

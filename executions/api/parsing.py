@@ -15,7 +15,8 @@ from rest_framework.exceptions import APIException, ParseError, ValidationError
 from rest_framework.parsers import BaseParser
 
 MAX_DEPTH = 100
-# JSON text is UTF-8 without control characters: only an escape can write a NUL or surrogate.
+# JSON text is UTF-8 without control characters, so only an escape can stand for a NUL or a
+# surrogate.
 _ESCAPE = re.compile(r"\\u(0000|d[89a-f])", re.IGNORECASE)
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 

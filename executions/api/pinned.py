@@ -17,8 +17,8 @@ from rest_framework.settings import DEFAULTS, IMPORT_STRINGS, APISettings
 from executions.configuration import settings as valkyr_settings
 from executions.definition.templating.render_guard import refused
 
-# Set where the framework reads it from the view; `Accept` selects the format, and this parameter is
-# rejected as unknown.
+# REST framework's settings for Valkyr's views. The header `Accept` selects the format; `?format=`
+# is rejected as an unknown parameter.
 _own: Any = {
     **DEFAULTS,
     "URL_FORMAT_OVERRIDE": None,

@@ -38,7 +38,7 @@ from executions.publishing.taking_over import NotFromCode
 from executions.publishing.versioning import FromCode, PublishedFromGit, SlugTaken
 from executions.sealing import SealingError
 
-# The framework's nested validation details as a flat list of path, code and message.
+# Convert REST framework's nested validation errors to a flat list of paths, codes and messages.
 
 
 def flat(details: Any) -> list[DefinitionProblem]:
@@ -222,7 +222,7 @@ def _page_without_database(request: HttpRequest, error: BaseException) -> HttpRe
     """Return the admin's 503 page, which needs no database query, and log the error."""
     log.error("the database did not answer: %s", error)
     headers = {"Retry-After": str(RETRY_SECONDS)}
-    # A list can show another cell; an object has its own.
+    # The page offers other cells for a list only: an object is in one cell.
     listed = "" if cells.alias_in([request.path]) else request.path
     cell, known = routing.cell(), settings().cells
     others = [one for one in known if one != cell] if listed else []
@@ -242,7 +242,7 @@ def _of_django(error: Exception) -> JsonResponse:
         return problem(403, str(error) or "You do not have permission for this operation.")
     if isinstance(error, RequestDataTooBig):
         return problem(413, "The body is too large.", code="body_too_large")
-    # Other errors quote what the caller sent; the text of BadRequest is written for the caller.
+    # Only BadRequest has a text written for the caller; texts of other errors quote the request.
     said = str(error) if isinstance(error, BadRequest) else ""
     return problem(400, said or "The request is not acceptable.")
 

@@ -21,8 +21,6 @@ from executions.api.paging import PageQuery, page
 from executions.models import ServiceAccount
 from executions.states import Role
 
-# Service accounts as JSON: requests and responses.
-
 
 class ServiceAccountShape(CamelCase, serializers.ModelSerializer[ServiceAccount]):
     """A program's account in one workspace; it signs in only with API tokens."""

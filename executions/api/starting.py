@@ -52,8 +52,8 @@ _COLUMNS = [
 ]
 
 
-# The workspaces of recently started workflows: a guess of the limits to prefetch. Nothing else
-# depends on it; the workspace of a workflow is always read.
+# The workspaces of recently started workflows, used only to guess which limits to prefetch. The
+# workspace of a workflow is always read.
 _guesses: dict[UUID, UUID] = {}
 MOST_GUESSES = 10_000
 
@@ -87,7 +87,7 @@ class Starting(Endpoint):
     """The base of endpoints that start executions of the workflow in their URL."""
 
     starts = True
-    names = "workflowId"  # the address's name for the workflow's id
+    names = "workflowId"  # the URL parameter with the workflow's ID
 
     def likely(self, user_id: Any) -> Sequence[BoundStatement]:
         """Return the queries for the workflow and, if its workspace is known, the limits there."""

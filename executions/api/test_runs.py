@@ -18,8 +18,6 @@ from executions.definition.graph.schema import MAX_TASKS
 from executions.definition.graph.trial import Pin, TrialRequest
 from executions.publishing.operations import start_trial
 
-# The request of a test run.
-
 
 class PinShape(Body):
     """The pinned result of a task."""

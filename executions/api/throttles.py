@@ -21,7 +21,7 @@ class TooMany(APIException):
     def __init__(self, excess: Excess) -> None:
         rate, seconds = excess.rate, excess.whole_seconds
         super().__init__(str(excess))
-        # As in the IETF's draft of RateLimit header fields.
+        # As in the IETF draft "RateLimit header fields for HTTP".
         self.headers = {
             "Retry-After": str(seconds),
             "RateLimit-Policy": f'"minute";q={rate.most};w={rates.SECONDS}',

@@ -91,9 +91,6 @@ class OneTier(Endpoint):
         return Response(status=204)
 
 
-# A workspace's use of its limits.
-
-
 class WindowShape(CamelCase, serializers.Serializer[Window]):
     """The usage counted against a limit in its current window: an hour or a day, in UTC."""
 

@@ -30,8 +30,6 @@ from executions.triggers.operations import (
 )
 from executions.triggers.webhook import MAX_OVERLAP_SECONDS, OVERLAP_SECONDS
 
-# Triggers as JSON: requests and responses.
-
 
 class TriggerShape(CamelCase, serializers.ModelSerializer[Trigger]):
     """A trigger, without its secret."""

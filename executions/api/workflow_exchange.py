@@ -106,7 +106,7 @@ class ImportWorkflow(Endpoint):
         and draft are replaced instead, and the response is a 200. The draft is not published.
         """
         query = self.query(ImportQuery)
-        given: Any = request.data  # text, or {} of a request without a body
+        given: Any = request.data  # text; {} if the request has no body
         text = given if isinstance(given, str) else ""
         document = load_text(text, content_type=request.content_type.split(";")[0])
         check_storable(document)

@@ -36,8 +36,6 @@ from executions.publishing import versioning
 from executions.publishing.operations import ARCHIVE, TAKE_OVER
 from executions.states import Permission, VersionKind
 
-# Workflows and versions as JSON: requests and responses.
-
 
 class WorkflowSummary(CamelCase, serializers.ModelSerializer[Workflow]):
     """A workflow in a list, without the draft."""

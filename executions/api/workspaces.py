@@ -22,8 +22,6 @@ from executions.errors import NotFound
 from executions.models import Tier, Workspace
 from executions.states import Role
 
-# Workspaces, tiers and the caller as JSON: requests and responses.
-
 
 class WorkspaceShape(CamelCase, serializers.ModelSerializer[Workspace]):
     """A workspace, and the caller's role and permissions in it."""

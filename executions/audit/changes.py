@@ -8,7 +8,8 @@ from typing import Any
 # Fields whose names indicate a secret; their changes are recorded without values.
 SECRET = re.compile(r"(?i)(password|passwd|secret|digest|api[-_]?key|private[-_]?key)")
 CHANGED = "••••••"
-# A longer text is recorded as its beginning and its checksum.
+# Maximum characters of a recorded text; of a longer text, the beginning and a checksum are
+# recorded.
 LONGEST = 1_000
 
 

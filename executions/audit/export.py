@@ -107,7 +107,7 @@ def _shown(row: Activity) -> dict[str, Any]:
     }
 
 
-# The audit trail as a response that is generated while it is sent.
+# Responses with rows of the audit trail, which are read while the response is sent.
 
 
 LINES = "application/x-ndjson"
@@ -143,6 +143,6 @@ def _next(rows: QuerySet[M], last: Any) -> list[M]:
     try:
         return batch_after(rows, last)
     finally:
-        # A slow client holds no connection.
+        # Return the connection, so that a slow client does not hold it.
         if not connection.in_atomic_block:
             close_old_connections()

@@ -12,7 +12,7 @@ from executions.audit.trail import name_of
 from executions.database import transaction
 from executions.errors import NotFound, ValkyrError
 
-# What revealing an execution shows: attributes by their API names.
+# The attributes of an execution that can be revealed, by their API names.
 EXECUTION = {
     "triggerPayload": "trigger_payload",
     "contextData": "context_data",

@@ -15,7 +15,7 @@ from executions.database import statements, transaction
 from executions.database.advisory_locks import AdvisoryLock
 from executions.models import AuditSeal
 
-# The audit trail's head is logged here at INFO, whatever VALKYR_LOG_LEVEL is.
+# Logs the audit trail's head at INFO, regardless of VALKYR_LOG_LEVEL.
 log = logging.getLogger("valkyr.audit")
 ROWS, LINKS = 1_000, 200
 LAST_ID = UUID(int=2**128 - 1)

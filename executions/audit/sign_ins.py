@@ -27,7 +27,7 @@ def _signed_in(sender: Any, request: Any, user: Any, **kwargs: Any) -> None:
 
 @receiver(user_logged_out)
 def _signed_out(sender: Any, request: Any, user: Any, **kwargs: Any) -> None:
-    # Without a signed-in user there is no sign-out to record.
+    # Without a signed-in user, there is no sign-out to record.
     if user is not None:
         _record("account.sign_out", Actor.at_door(request, user.pk, user.get_username()), user.pk)
 
@@ -36,7 +36,7 @@ def _signed_out(sender: Any, request: Any, user: Any, **kwargs: Any) -> None:
 def _refused(sender: Any, credentials: Any, request: Any = None, **kwargs: Any) -> None:
     name = credentials.get(get_user_model().USERNAME_FIELD) or credentials.get("username")
     given = str(name or "").replace("\x00", "")[:LONGEST_NAME]
-    # As typed: characters that the database cannot store become question marks.
+    # The name as typed, but with question marks for characters that the database cannot store.
     name = given.encode(errors="replace").decode()
     _record("account.sign_in_failed", Actor.at_door(request, None, name), "")
 

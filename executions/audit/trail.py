@@ -28,7 +28,7 @@ from executions.database.clock import first_id_at
 from executions.errors import NotFound
 from executions.models import Activity
 
-# The object of a row of the audit trail: from the name in `object_type` to the model and back.
+# Convert the name in a row's `object_type` to the model, and back.
 
 
 def name_of(model: type[Model]) -> str:
@@ -55,7 +55,8 @@ FILTERS = {
     "createdAfter": "created_at__gt",
     "createdBefore": "created_at__lt",
 }
-# An id is made a moment before its row is stored, by another clock: by less than this.
+# Maximum difference between the time in a row's ID and `created_at`: the ID is generated before the
+# row is stored, and by another clock.
 AT_MOST_APART = timedelta(days=1)
 
 
@@ -107,7 +108,7 @@ def narrowed(rows: QuerySet[Activity], wanted: Mapping[str, Any]) -> QuerySet[Ac
     if action := wanted.get("action"):
         look_up = "action__startswith" if action.endswith(".") else "action"
         conditions &= Q(**{look_up: action})
-    # The primary key is in the order of time: a list that nothing else narrows starts there.
+    # The primary key is ordered by time, so a list without other filters can use its index.
     if after := wanted.get("createdAfter"):
         conditions &= Q(pk__gte=first_id_at(after, -AT_MOST_APART))
     return rows.filter(conditions)

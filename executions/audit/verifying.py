@@ -19,7 +19,7 @@ from executions.models import AuditSeal
 
 ROWS, LINKS = 2_000, 20
 LAST_ID = UUID(int=2**128 - 1)
-# No transaction is open for longer than this: between a row's time and its link's.
+# Maximum time between a row and its link, because no transaction stays open for longer.
 LATE = timedelta(hours=1)
 MOST_PROBLEMS = 100
 MOST_UNMET = 500_000
@@ -64,9 +64,8 @@ class _Walk:
     def __init__(self, heads: dict[int, ChainHead], archived: int) -> None:
         self.report = VerificationReport()
         self._heads, self._archived = heads, archived
-        self._sealed_at: datetime | None = None  # of the link before
-        # Leaves without a matching row so far, with their link, and rows without a matching leaf so
-        # far.
+        self._sealed_at: datetime | None = None  # of the previous link
+        # Leaves (with their link) and rows for which no matching row or leaf has been read yet.
         self._leaves: dict[UUID, tuple[bytes, int, datetime | None]] = {}
         self._rows: dict[UUID, tuple[bytes, datetime]] = {}
         self._at = UUID(int=0)

@@ -23,7 +23,7 @@ from executions.errors import StaleRevision, WithProblems
 from executions.models import AppliedBundle, Workspace
 from executions.publishing import bundle_batch
 
-MOST_NAMED = 200  # changes that the audit trail names
+MOST_NAMED = 200  # changes that the audit trail lists
 
 
 class PlanOutdated(StaleRevision):

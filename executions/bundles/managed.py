@@ -6,7 +6,7 @@ from datetime import datetime
 from executions.bundles.planning import WORKFLOWS
 from executions.models import AppliedBundle, Workflow, Workspace
 
-SHORT = 7  # characters of a commit that people read
+SHORT = 7  # characters of a commit's hash that are shown
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ WORKFLOWS = "workflows"
 MOST_WORKFLOWS = 500
 MOST_PROBLEMS = 200
 SLUG = re.compile(r"[-a-zA-Z0-9_]{1,80}\Z")
-# Actions: on a workflow, and on an item of a kind.
+# Actions on a workflow or on an item of a kind.
 CREATE, CHANGE, LAYOUT, ARCHIVE, DELETE = "create", "change", "layout", "archive", "delete"
 
 
@@ -351,7 +351,7 @@ def write_items(found: BundleComparison, bundle: Bundle) -> list[DefinitionProbl
     context = found.context
     for each in found.items:
         kind, path = each.kind, f"resources.{each.kind.name}"
-        # Removed first: a new item may take the place of an old one.
+        # Removals come first, because a new item may replace an old one.
         for row in each.gone if bundle.prune else ():
             problems += _tried(lambda k=kind, r=row: k.remove(context, r), path)
         for index, item in each.added:

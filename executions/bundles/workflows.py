@@ -101,7 +101,8 @@ def live_workflows(
     if slugs is not None:
         rows = rows.filter(slug__in=slugs)
     if lock:
-        # Locked before the read: a joined read that waits would show the version of before.
+        # Lock in a separate statement before the read: a read with a join that waits for the lock
+        # would return the old version.
         list(rows.select_for_update(no_key=True).values_list("pk"))
     found = rows.select_related("latest_version")[:most]
     return {row.slug: _live(row) for row in found}

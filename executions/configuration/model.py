@@ -267,5 +267,5 @@ def _expectation(message: str) -> str:
 def _shown(value: Any) -> str:
     text = str(value)
     if isinstance(value, str):
-        value = re.sub(r"//[^/@\s]*@", "//…@", value)  # the password of an address
+        value = re.sub(r"//[^/@\s]*@", "//…@", value)  # hide the password of a URL
     return text if re.fullmatch(r"-?[0-9.]{1,30}", text) else repr(value)[:100]

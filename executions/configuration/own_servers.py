@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 
-# Their names in the stand-alone platform, where no app is loaded.
+# The variables with these servers in the stand-alone platform, in processes that load no app.
 VARIABLES = (
     "DATABASE_URL",
     "DATABASE_DIRECT_URL",
@@ -29,7 +29,7 @@ def addresses() -> Iterator[str]:
     given = [os.environ.get(variable, "") for variable in VARIABLES]
     given += _cells()
     for text in [*given, *(url for source in _sources for url in source())]:
-        # `module:Class+redis://…` names a class of a result backend; `;` separates servers.
+        # `module:Class+redis://…` names the class of a result backend; `;` separates servers.
         yield from (one.rpartition("+")[2] for one in text.split(";") if one)
 
 

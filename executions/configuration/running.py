@@ -7,7 +7,7 @@ from pydantic import ValidationInfo, field_validator
 from executions.configuration.model import Flag, SettingsModel, Words, setting
 
 SECONDS = "seconds"
-# Served by our own workers; the index of all other queues' runs excludes them by name.
+# Queues of Valkyr's own workers. The index of the runs of other queues excludes them by name.
 OWN_QUEUES = frozenset({"control", "default", "io"})
 
 

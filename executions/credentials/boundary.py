@@ -143,7 +143,7 @@ def _pattern(text: str) -> HostPattern:
     try:
         return host_pattern(text)
     except ValueError:
-        return HostPattern(name="")  # not written by our code: it allows nothing
+        return HostPattern(name="")  # Valkyr did not store this value: allow nothing
 
 
 def _fits(pattern: str, module: str) -> bool:
@@ -201,7 +201,7 @@ def _is_word(word: str) -> bool:
     return bool(word) and word.isascii() and word.replace("_", "").replace("-", "").isalnum()
 
 
-# The valid values of a boundary's lists, and the problems of invalid ones. Pure.
+# Validate the lists of a boundary. No I/O.
 
 
 MOST = 100
@@ -287,11 +287,12 @@ _CHECKS: Mapping[str, Callable[[str], Any]] = {
 }
 
 
-# Whether a step may have a credential at all, by its module, its workflow and where it runs. Pure.
+# Decide whether a step may use a credential at all, by its module, its workflow and where it runs.
+# No I/O.
 #
-# Each connection checks where the values go (`runners.modules.credential_hosts`). That works only
-# for modules whose connections are checked; others only get a credential that names them, or one
-# that may go anywhere.
+# Each connection checks where the values go (`runners.modules.credential_hosts`), but only in
+# modules whose connections are checked. Other modules get only credentials whose boundaries name
+# them or allow any host.
 
 
 @dataclass(frozen=True, slots=True)

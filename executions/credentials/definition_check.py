@@ -129,7 +129,7 @@ def _kept(module: ModuleEntry, named: list[tuple[str, Pointer]]) -> frozenset[st
 
 def _named(module: ModuleEntry) -> list[tuple[str, Pointer]]:
     """Return the names of credentials in the module's `with`, each with its pointer."""
-    # Parsing templates is slow, and most name none.
+    # Parsing templates is slow, and most templates name no credential.
     if module.config is None or ROOT not in str(module.config):
         return []
     template, _ = inspect_template(module.config)

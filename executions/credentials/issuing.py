@@ -21,10 +21,11 @@ from uuid import UUID
 log = logging.getLogger(__name__)
 
 MOST_KEPT = 1_000
-# Before the end, so that a step that gets the values can still use them.
+# Values are replaced before they expire, so that a step that gets them can still use them: at most
+# 300 s earlier, or a third of their lifetime.
 LONGEST_MARGIN, SHARE = 300.0, 1 / 3
-AGAIN_SECONDS = 5.0  # after a failed attempt to replace values that are still valid
-WAIT_SECONDS = 8.0  # for the request of another step, while no lease is renewed
+AGAIN_SECONDS = 5.0  # pause after a failed attempt to replace values that are still valid
+WAIT_SECONDS = 8.0  # maximum wait for another step's request; the lease is not renewed meanwhile
 
 
 class IssuerBusy(Exception):
@@ -72,7 +73,7 @@ class _Slot:
     ends: float = 0.0
 
 
-# By process, so that a child asks for its own values, and no lock is inherited.
+# Keyed by process, so that a forked child requests its own values and inherits no lock.
 _Key = tuple[int, UUID, int]
 _slots: "OrderedDict[_Key, _Slot]" = OrderedDict()
 _lock = Lock()

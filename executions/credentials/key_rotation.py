@@ -151,7 +151,7 @@ def _batches(column: SealedColumn, primary: int) -> Iterator[tuple[int, list[str
             rows = column.model._default_manager.exclude(**{column.key: primary}).order_by("pk")
             if last is not None:
                 rows = rows.filter(pk__gt=last)
-            # Lock rows before keys, as every change of a sealed value does.
+            # Lock rows before keys, in the same order as every change of a sealed value does.
             batch = list(rows.select_for_update(no_key=True).only(column.value, column.key)[:BATCH])
             if not batch:
                 return

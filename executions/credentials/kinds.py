@@ -11,7 +11,7 @@ from executions.credentials.issuing import Issuer
 from executions.definition.graph.problem import DefinitionProblem
 from executions.errors import ValkyrError, WithProblems
 
-# Why a credential could not be written; no message shows a value.
+# Errors of writing a credential. No message contains a value.
 
 
 class InvalidCredential(WithProblems):
@@ -34,7 +34,8 @@ class CredentialInUse(WithProblems):
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 MAX_NAME = 80
-# Shorter values could not be scrubbed from texts: they occur in ordinary words.
+# Minimum characters of a secret value: shorter values occur in ordinary words, so they could not be
+# removed from texts.
 SHORTEST = 6
 LONGEST = 64 * 1024
 MOST_FIELDS = 50
@@ -287,10 +288,10 @@ def _kind_of(value: Any) -> str:
     return names.get(type(value), "an object")
 
 
-# The default boundary of a new credential, by its type. Pure.
+# The default boundary of a new credential, by its type. No I/O.
 
 
-# Tokens whose prefix identifies their issuer.
+# Prefixes of tokens that identify the issuer, and the issuer's hosts.
 TOKENS: Mapping[str, tuple[str, ...]] = {
     "sk-ant-": ("api.anthropic.com",),
     "sk-proj-": ("api.openai.com",),

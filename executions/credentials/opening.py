@@ -17,7 +17,7 @@ from executions.database.ids import uuid7
 from executions.models import Credential, CredentialUse
 from executions.sealing import KeyUnknown, Sealed, SealingError, place_of, seal, unseal
 
-# The sealed column of one credential: a JSON object of its fields, bound to the row.
+# The sealed column of a credential contains its fields as a JSON object, and is bound to its row.
 
 
 def closed(credential_id: UUID, fields: dict[str, str]) -> Sealed:
@@ -36,7 +36,7 @@ def opened(credential_id: UUID, sealed: bytes | memoryview) -> dict[str, str]:
 
 
 BOUNDARY = ("hosts", "modules", "workflows", "remote")
-ISSUED = "_issued"  # a hidden field: the values that were issued last, and their end
+ISSUED = "_issued"  # a hidden field with the last issued values and their expiry
 LONGEST_REASON, LONGEST_HOST = 1_000, 300
 
 
@@ -101,8 +101,8 @@ def opened_for(step: UsingStep, names: Collection[str]) -> dict[str, OpenedCrede
     try:
         return {row[0]: _used(*row) for row in rows}
     except KeyUnknown:
-        # The value was resealed, and its old key retired, between our reading it and opening the
-        # keyset. The statement has recorded the uses.
+        # Between the read of the value and the opening of the keyset, the value was resealed and
+        # its old key retired. The statement has already recorded the uses.
         uses = {row[0]: row[1] for row in rows}
         again = _again(step, names, ids)
         return {name: replace(one, use_id=uses.get(name)) for name, one in again.items()}
@@ -176,7 +176,7 @@ def opened_of(workspace_id: UUID, names: Collection[str]) -> dict[str, OpenedCre
     try:
         return _opened(workspace_id, names)
     except KeyUnknown:
-        return _opened(workspace_id, names)  # resealed meanwhile, as in `opened_for`
+        return _opened(workspace_id, names)  # resealed in the meantime, as in `opened_for`
 
 
 def values_of(workspace_id: UUID, names: Collection[str]) -> dict[str, dict[str, str]]:

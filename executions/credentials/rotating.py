@@ -30,7 +30,7 @@ from executions.database.clock import ClockTimestamp
 from executions.models import Credential
 
 CLAIMED_SECONDS = 30
-WAIT_SECONDS = 8.0  # for the process that has the claim
+WAIT_SECONDS = 8.0  # maximum wait for the process that has the claim
 LOOK_SECONDS = 0.2
 
 
@@ -64,7 +64,7 @@ def _replace(
 ) -> Issued:
     """Return values stored meanwhile, or request and store new ones; then release the claim."""
     try:
-        # Another process may have stored new values and ended its claim since we looked.
+        # Another process may have stored new values and released its claim since the last check.
         found = _stored(source)
         if found is None:
             latest = replace(source, fields=without_issued(_fields(source)))

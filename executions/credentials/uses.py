@@ -9,7 +9,8 @@ from django.db.models import Count, Max, Q, QuerySet
 from executions.models import Credential, CredentialUse, Workflow
 
 MOST_LISTED = 20
-# A page summarises the newest uses only, so that it costs the same for a busy credential.
+# Number of newest uses that a page summarises, so that it also loads fast for a credential with
+# many uses.
 SUMMARISED = 1_000
 
 
@@ -55,7 +56,7 @@ def by_workflow(credential: Credential) -> list[WorkflowUses]:
 
 def refused(credential: Credential) -> list[CredentialUse]:
     """Return the credential's refused uses, at most 20, the newest first."""
-    # By the index of refused uses, which are few in a workspace.
+    # Uses the index of refused uses, of which a workspace has few.
     rows = _of(credential).filter(allowed=False)
     return list(rows.order_by("-created_at", "-id")[:MOST_LISTED])
 

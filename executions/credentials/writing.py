@@ -247,7 +247,7 @@ def is_taken(workspace_id: UUID, name: str) -> bool:
 
 def _set(credential: Credential, fields: Mapping[str, Any], given: Mapping[str, str]) -> None:
     kept = _kept(credential, fields)
-    # A new secret issues new values.
+    # Drop the issued values, because a new secret is used to issue new ones.
     values = {name: kept[name] for name in kept if name not in fields and name != ISSUED}
     values |= given
     refuse_whole(credential.type, values)
@@ -275,7 +275,7 @@ def _suggested_hosts(kind: str, fields: Mapping[str, Any]) -> tuple[str, ...]:
     Other fields and an unknown type are ignored here; `checked` reports them as problems.
     """
     if kind not in KINDS:
-        return (ANY,)  # the unknown type is reported instead
+        return (ANY,)  # `checked` reports the unknown type
     texts = {name: text for name, text in fields.items() if isinstance(text, str)}
     return suggested_hosts(kind, texts)
 

@@ -21,7 +21,8 @@ from django.utils.crypto import salted_hmac
 from executions.database.routing import alias, aliases, is_ours, is_same, serving
 
 log = logging.getLogger(__name__)
-# A sign-in need not wait for every cell.
+# The fields that a sign-in changes. With cells, they are not copied, so that a sign-in does not
+# wait for every cell.
 AT_SIGN_IN = frozenset({"last_login"})
 KNOWN_AT_MOST = 10_000
 _known: set[tuple[str, type[Any], Any]] = set()
@@ -73,7 +74,8 @@ def _copy(account: Any) -> None:
 def _copy_row(account: Any, model: Any) -> None:
     values = {f.attname: getattr(account, f.attname) for f in model._meta.concrete_fields}
     if values.get("password"):
-        # Enough to see that it changed, which ends the account's sessions.
+        # A copy only needs to show that the password changed, because that ends the account's
+        # sessions.
         digest = salted_hmac("executions.database.accounts", values["password"], algorithm="sha256")
         values["password"] = f"!copy${digest.hexdigest()}"
     copy = model(**values)
@@ -149,7 +151,7 @@ def _with_copies(using: str, change: Callable[[], None]) -> None:
             log.warning("the copy of an account in the database %r is outdated: %s", ours, error)
 
 
-# When an account is deleted, these rules say what happens to our rows that name it.
+# Deletion rules of foreign keys from Valkyr's rows to accounts.
 
 
 def _here(using: str) -> bool:
@@ -172,5 +174,6 @@ def set_null(collector: Any, field: Any, rows: Any, using: str) -> None:
         models.SET_NULL(collector, field, rows, using)
 
 
-# Django does not query the wrong database for rows that it may not need.
+# With this attribute, Django calls the rules before it queries the related rows; otherwise, it
+# would query them in the wrong database.
 cascade.lazy_sub_objs = set_null.lazy_sub_objs = True  # type: ignore[attr-defined]

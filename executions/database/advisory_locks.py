@@ -44,7 +44,8 @@ class AdvisoryLock(enum.IntEnum):
     SEALING_KEYS = 7_305_811_942_016_001
 
 
-# One process at a time in the whole installation: by an advisory lock that a dead process frees.
+# Let one process of the installation run a job at a time, with an advisory lock that ends with the
+# process.
 #
 # A lock belongs to a session. A pooler uses another session for each statement, so with a pooler
 # (`direct_url`) the lock is taken directly, on a session that lasts as long as the job.
@@ -84,7 +85,8 @@ def _on_our_session(job: AdvisoryLock) -> Iterator[bool]:
                 cursor.execute(FREE, [job])
 
 
-# One transaction at a time for a subject, such as a workspace: the lock ends with the transaction.
+# Let one transaction run at a time for a subject, such as a workspace. The lock ends with the
+# transaction.
 
 
 HOLD = "SELECT pg_advisory_xact_lock(hashtextextended(%s, %s))"

@@ -13,7 +13,7 @@ from zlib import crc32
 from executions.configuration import settings as valkyr_settings
 from executions.database import moved_workspaces, routing
 
-# Of the 62 random bits: the number takes the first 16.
+# Of an ID's 62 random bits, the cell's number uses the first 16.
 BITS, REST = 16, 46
 OF_FIRST, OF_CELL = 7, 8
 IN_TEXT = re.compile("[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")

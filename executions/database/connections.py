@@ -10,7 +10,7 @@ from executions.database.poolers import direct_url
 from executions.database.routing import aliases, connection
 
 REPLICA = "replica"
-SECONDS = 2  # the least that libpq accepts as a connect timeout
+SECONDS = 2  # the minimum connect timeout of libpq
 
 
 def own_addresses() -> list[str]:

@@ -7,7 +7,7 @@ from uuid import UUID
 from executions.database import routing
 from executions.database.cells import OF_CELL, OF_FIRST, REST, number_of
 
-STEPS = 4096  # of a millisecond: the 12 bits behind the version
+STEPS = 4096  # per millisecond: the 12 bits after the version
 _newest = 0
 
 
@@ -30,5 +30,5 @@ def uuid7() -> UUID:
         version, rest = OF_CELL, number_of(cell) << REST | secrets.randbits(REST)
     else:
         version, rest = OF_FIRST, secrets.randbits(62)
-    # Python's UUID knows version 7 from 3.14 on only.
+    # Python supports UUID version 7 only from 3.14 on.
     return UUID(int=milliseconds << 80 | version << 76 | part << 64 | 0b10 << 62 | rest)

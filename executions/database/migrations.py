@@ -16,12 +16,14 @@ from django.db.models import Field, Model
 from executions.configuration.labels import label, translated
 from executions.database.time_limits import keeps_settings
 
-# Autovacuum settings of a hot table: often, without pauses, and not below 2,000 rows.
+# Autovacuum settings of a frequently changed table: often, without pauses, but not below 2,000
+# rows.
 #
-# PostgreSQL reads a table of a few pages sequentially, which is right. Statistics taken then let
-# prepared statements continue to do so while the table grows, until the next ANALYZE; for a table
-# that was never analysed it assumes at least ten pages. So the first statistics are those of a
-# table that is read by its indexes, and that keeps its size (docs/reference/indexes.md).
+# PostgreSQL reads a table of a few pages sequentially, which is right. But with statistics taken at
+# that size, prepared statements would continue to do so while the table grows, until the next
+# ANALYZE. For a table that was never analysed, PostgreSQL assumes at least ten pages. So the first
+# ANALYZE must wait until the table is read through its indexes and keeps its size
+# (docs/reference/indexes.md).
 HOT = """
 ALTER TABLE {table} SET (
     autovacuum_vacuum_threshold = 2000,
@@ -107,7 +109,7 @@ class AddIndexWhileWritten(AddIndexConcurrently):
             cursor.execute(f"ALTER INDEX {quoted(name)} ATTACH PARTITION {quoted(own)}")
 
 
-# The index of a partition that is attached to an index of its table.
+# The query for a partition's index that is attached to a given index of the whole table.
 OF_PARTITION = """
 SELECT 1 FROM pg_index i JOIN pg_inherits h ON h.inhrelid = i.indexrelid
  WHERE i.indrelid = to_regclass(%s) AND h.inhparent = to_regclass(%s)

@@ -23,7 +23,7 @@ from executions.database import routing
 
 log = logging.getLogger(__name__)
 KEPT_SECONDS = 0.5
-PATIENCE_SECONDS = 10.0  # of a first database that did not answer
+PATIENCE_SECONDS = 10.0  # until the next read if the first database does not answer
 MOST_KEPT = 10_000
 
 
@@ -88,7 +88,7 @@ def place_of(pk: UUID, home: str) -> str:
         there = (routing.alias_of(cell) for cell in sorted(others))
         where = next((alias for alias in there if _has(alias, pk)), "")
         if not where:
-            return home  # not kept: the id may be of a row that is being moved
+            return home  # not cached, because the row may be moving
         known.found[pk] = where
     return known.found[pk]
 

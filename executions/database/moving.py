@@ -1,6 +1,7 @@
 """The error with which a database rejects writes to a workspace that is being moved."""
 
-# PostgreSQL's class 55 (object not in the required state), which Django raises as OperationalError.
+# A code in PostgreSQL's class 55 (object not in prerequisite state), for which Django raises
+# OperationalError.
 MOVING = "55V01"
 
 

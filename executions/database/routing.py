@@ -26,14 +26,13 @@ from executions.configuration import settings as valkyr_settings
 if TYPE_CHECKING:
     from django.db.backends.base.base import BaseDatabaseWrapper
 
-# Packages whose models are ours.
+# Packages with Valkyr's models.
 OURS = ("executions", "runners", "dlq", "valkyr_plugins")
-# Its rows say when beat starts triggers, so they are in the database of the triggers' cell.
+# The app whose rows tell beat when to start triggers; with cells, they are in the triggers' cell.
 BEAT = "django_celery_beat"
-# The attribute of our models whose rows are in the first database, whatever the context: those that
-# sign-in needs.
+# The attribute of models whose rows are always in the first database, because sign-in needs them.
 GLOBAL = "in_first_database"
-# The entry of a database in DATABASES that names its cell, if that is not its alias.
+# The key of an entry in DATABASES with the name of its cell, if the name differs from the alias.
 CELL = "CELL"
 
 _serving: ContextVar[str] = ContextVar("cell", default="")
@@ -183,7 +182,8 @@ class Router:
         if getattr(model, GLOBAL, False):
             return first()
         if is_ours(model) or (valkyr_settings().cells and model._meta.app_label == BEAT):
-            # A row keeps its database where a list shows rows of several.
+            # In a list with rows of several databases, related rows come from the row's own
+            # database.
             return _of_row(row) or alias()
         if row is None or not is_ours(type(row)):
             return None

@@ -18,7 +18,8 @@ from executions.database.routing import connection, is_ours
 from executions.database.row_scope import WORKSPACES, scoped_role
 
 EVERYBODY, RESTRICTION = "valkyr_everybody", "valkyr_workspaces"
-# A sub-select is evaluated once per statement; the plain setting once per row.
+# A sub-select, because it is evaluated once per statement, but a plain `current_setting` once per
+# row.
 THEIRS = f"ANY ((SELECT current_setting('{WORKSPACES}')::uuid[])::uuid[])"
 
 
@@ -91,8 +92,9 @@ def _condition(model: type[Model]) -> str:
     if column := _workspace(model):
         return f"{table}.{_quoted(str(column.column))} = {THEIRS}"
     found = [
-        # The policy of that table decides. PostgreSQL looks up the row by its key; for EXISTS, it
-        # would read that table completely into a hash table, even for a page of a list.
+        # The parent table's policy decides. PostgreSQL looks up the parent row by its key; with
+        # EXISTS, it would read the whole parent table into a hash table, even for one page of a
+        # list.
         f"(SELECT true FROM {_quoted(parent._meta.db_table)} AS above"  # noqa: S608
         f" WHERE above.{_quoted(str(parent._meta.pk.column))} = {table}.{_quoted(column)})"
         for column, parent in _parents(model)

@@ -37,9 +37,10 @@ from executions.vendor_seams.psycopg_scoped import (
 
 # The parameter that policies read.
 WORKSPACES = "valkyr.workspaces"
-# The function that returns the list of a member's workspaces, whatever the current role can see.
+# The function that returns a member's workspaces, regardless of what the current role can see.
 OF_MEMBER = "valkyr_workspaces_of"
-# They set the role and the list: to the second value, or to the workspaces of that member.
+# Statements that set the role and the list of workspaces: LIST to the given list, MEMBER to the
+# workspaces of the given member.
 LIST, MEMBER = (
     f"SELECT set_config('role', {{role}}, {{local}}), set_config('{WORKSPACES}', {ids}, {{local}})"
     for ids in ("{value}", f"{OF_MEMBER}({{value}})")
@@ -86,7 +87,7 @@ class Setting:
 EVERYBODY = Setting(LIST, "none", "")
 
 
-# The scope of statements whose tables have no policy: the session's own does not matter.
+# The scope for statements on tables without a policy, which can run in any scope.
 ANY = RowScope(None)
 _current: ContextVar[RowScope | None] = ContextVar("row_scope", default=None)
 
@@ -154,7 +155,7 @@ def settable(of: str) -> "ScopeWatcher | None":
     return watcher if usable else None
 
 
-# What is set is uncertain.
+# Means that the session's scope is unknown.
 UNKNOWN = object()
 
 
@@ -168,8 +169,8 @@ class ScopeWatcher:
     def __init__(self) -> None:
         """Start with a new session: all rows are visible."""
         self._session: Any = None
-        self._transaction: Any = None  # in the open transaction
-        self._is_ours: bool | None = None  # whether no pooler lends the session; unknown yet
+        self._transaction: Any = None  # the scope of the open transaction
+        self._is_ours: bool | None = None  # whether no pooler shares the session; None if unknown
 
     def __call__(self, connection: Any) -> tuple[bytes, ...]:
         """Set the scope of the next statement, or return the commands that set it."""
@@ -211,7 +212,7 @@ class ScopeWatcher:
         """Return the scope that is set in the session; UNKNOWN if it is uncertain."""
         if now == IDLE:
             return self._session
-        # With `alone`, psycopg has begun this transaction unseen.
+        # In autocommit mode (`alone`), psycopg began this transaction without this watcher.
         return UNKNOWN if alone else self._transaction
 
     def _keeps(self, connection: Any) -> bool:

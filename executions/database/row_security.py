@@ -17,10 +17,10 @@ from executions.database.row_scope import OF_MEMBER, enabled, scoped_role
 
 PAGE = "docs/how-to/row-level-security.md"
 RIGHTS = ("SELECT", "INSERT", "UPDATE", "DELETE")
-# PostgreSQL 16 distinguishes SET ROLE from inheriting a role's privileges.
+# The PostgreSQL version from which SET ROLE is separate from the inheritance of privileges.
 SEPARATED = 160000
 ROLE = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = %s"
-# Tables whose privileges this role can grant: a project's tables may have another owner.
+# Tables whose privileges the current role can grant; a project's own tables may have another owner.
 TABLES = """
 SELECT c.oid::regclass::text FROM pg_class c
  WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm')

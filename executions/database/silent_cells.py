@@ -23,14 +23,15 @@ from executions.vendor_seams.psycopg_wait_limit import limit_waits
 
 log = logging.getLogger(__name__)
 
-# Seconds. A statement of a request ends after 30 s, by `statement_timeout`.
+# The limit for one wait of a request, in seconds. `statement_timeout` ends a statement after 30 s.
 REQUEST_SECONDS = 35.0
-# A part of a request that asks several cells: one page of a merged list, or an API token.
+# The limit, in seconds, for a request's query in one of several cells, such as for a page of a
+# merged list or for an API token.
 PART_SECONDS = 10.0
 SILENT_SECONDS = 10.0
 
 _limit: ContextVar[float | None] = ContextVar("silent_cells_limit", default=None)
-# The monotonic times until which cells are taken as silent, by alias.
+# The monotonic times until which cells count as silent, by alias.
 _silent: dict[str, float] = {}
 
 

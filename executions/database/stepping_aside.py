@@ -5,8 +5,8 @@ from contextvars import ContextVar
 
 from django.db import close_old_connections
 
-# Releases the request's slot among those that the process serves at once. The request's server sets
-# it; most servers have no such slots.
+# Releases the request's slot, if the server limits how many requests it handles at once. Such a
+# server sets it; most servers have no such limit.
 leave: ContextVar[Callable[[], object] | None] = ContextVar("leave", default=None)
 
 

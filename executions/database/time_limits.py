@@ -36,9 +36,10 @@ def soon(query: Callable[[], T]) -> T | None:
 
 # Longer limits for migrations: `manage.py migrate`, `make up`, a test's new database.
 #
-# The engine's limits are for short statements and frozen clients. A change of tables may take
-# longer than any of our queries may, and between two statements Django computes the models' state.
-# Its wait for a lock stays short, because all others wait behind it.
+# The engine's limits are meant for short statements, and for clients that freeze. A change of
+# tables may take longer than any query, and Django computes the models' state between two
+# statements. The limit for a lock stays short, because all other transactions wait behind a
+# migration's lock request.
 
 
 PATIENCE = {

@@ -22,7 +22,7 @@ __all__ = [
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-_before: list[Callable[[], None]] = []  # at most one, of this process
+_before: list[Callable[[], None]] = []  # at most one function
 
 
 def prepare_with(prepare: Callable[[], None]) -> None:
@@ -63,7 +63,7 @@ class OurAtomic(Atomic):
         if alias() == self.using:
             super().__exit__(kind, error, trace)
             return
-        with serving(self.using):  # functions that wait for the commit use it too
+        with serving(self.using):  # `on_commit` functions use this database, too
             super().__exit__(kind, error, trace)
 
     def __call__(self, function: F) -> F:
@@ -93,7 +93,7 @@ def on_commit(function: Callable[[], Any], robust: bool = False) -> None:
     An error in a `robust` function is logged; the functions after it still run.
     """
     if isinstance(function, partial):
-        # Django logs the name of a function that failed, and raises if it has none.
+        # Django logs the name of a failed function, and raises an error if the function has none.
         update_wrapper(function, function.func, ("__qualname__",), ())
     transaction.on_commit(function, using=alias(), robust=robust)
 

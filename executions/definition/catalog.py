@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-# How a gate's outcomes follow from its `with`, as data: for the server, and for the studio.
+# Rules that derive a branch module's outcomes from its `with`, as data for the server and the
+# studio.
 
 
 Take = Literal["each", "value", "given", "equals"]
@@ -67,7 +68,7 @@ def _each(value: Any) -> Iterator[str]:
         yield from map(outcome_text, value)
 
 
-# A module's declarations about its connections: `judges_hosts`.
+# Values of `ModuleSpec.judges_hosts`.
 EVERYTHING = "everything"
 CREDENTIAL_ALONE = "credential"
 
@@ -117,7 +118,7 @@ class ModuleSpec:
     effect: str
     outcomes: tuple[str, ...]
     writes_variables: bool
-    retry: str | Mapping[str, Any]  # a policy's name, or values of its own
+    retry: str | Mapping[str, Any]  # the name or the values of a policy
     timeout_seconds: float
     credential: tuple[str, ...]
     inputs_schema: Mapping[str, Any]
@@ -125,26 +126,26 @@ class ModuleSpec:
     check: Callable[[Mapping[str, Any]], list[ConfigProblem]] = field(repr=False)
     outcomes_for: Callable[[Mapping[str, Any]], tuple[str, ...]] = field(repr=False)
     container: str = ""  # "", "loop" or "map"
-    body_kind: str = ""  # of the body as authors write it, if it differs from `container`
-    # Writes the body that the engine runs, when a version is published.
+    body_kind: str = ""  # the kind of body that authors write, if not `container`
+    # Creates the body that the engine runs; called when a version is published.
     expand: "Callable[[Mapping[str, Any], Catalog], dict[str, Any]] | None" = field(
         default=None, repr=False
     )
     check_task: "Callable[[Mapping[str, Any]], list[ConfigProblem]] | None" = field(
         default=None, repr=False
     )
-    waits: bool = False  # may end in a wait that holds no worker
-    computes: bool = False  # CPU-bound, so it cannot share a process with other steps
+    waits: bool = False  # may wait without occupying a worker
+    computes: bool = False  # CPU-bound, so it must not share a process with other steps
     remote: bool = False  # only remote runners execute it
     deferred: tuple[str, ...] = ()
     takes_secrets: bool = True
     judges_hosts: str = ""
     addresses: tuple[str, ...] = ()
     keeps: tuple[str, ...] = ()
-    circuit_target: str = ""  # in words
+    circuit_target: str = ""  # a description of the target
     outcomes_from: tuple[OutcomeRule, ...] = ()
-    icon: str = ""  # by the names of Material Symbols
-    example: Mapping[str, Any] = field(default_factory=dict)  # a `with` that works
+    icon: str = ""  # a name of Material Symbols
+    example: Mapping[str, Any] = field(default_factory=dict)  # a valid `with`
     bad_inputs: tuple[BadInput, ...] = ()
 
     @property

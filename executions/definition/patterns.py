@@ -13,12 +13,14 @@ from typing import Any
 from executions.definition.json_schema.budget import timed
 
 MAX_CHARACTERS = 1_000
-# Memory of one pattern's automaton in bytes; if it is full, RE2 continues without it, more slowly.
+# Maximum memory of a pattern's automaton, in bytes; if it is full, RE2 continues more slowly
+# without it.
 MAX_MEMORY = 512 * 1024
-# Instructions of the pattern times bytes of the text: the worst case of a match, 2 ns each.
+# Maximum product of a pattern's instructions and a text's bytes, which is the worst case of a match
+# at 2 ns each.
 MAX_WORK = 20_000_000
 KEPT = 256
-# ECMAScript's \uXXXX, which RE2 writes \x{XXXX}; a backslash before it makes it a plain text.
+# ECMAScript's \uXXXX, which RE2 writes as \x{XXXX}; after another backslash, it is plain text.
 _UNICODE = re.compile(r"(?<!\\)((?:\\\\)*)\\u([0-9a-fA-F]{4})")
 
 _HINTS = (
@@ -84,7 +86,7 @@ def pattern(text: str) -> Pattern:
     options.max_mem = MAX_MEMORY
     try:
         # Bytes, so that a text is encoded once, and errors of RE2 are not logged.
-        with timed():  # some ms where character classes multiply
+        with timed():  # some ms if character classes multiply
             compiled = re2.compile(_for_re2(text).encode(), options)
     except UnicodeEncodeError:
         raise BadPattern("the pattern contains a lone surrogate") from None

@@ -109,7 +109,7 @@ def _expression(text: str, start: int) -> tuple[int, int, int]:
         elif token["close"] and not brackets:
             return start, token.start(), token.end()
         elif token["down"] or token["close"]:
-            # Inside brackets `}}` is two closing braces, not the end: take one at a time.
+            # Inside brackets, `}}` is two closing braces, not the end: take one at a time.
             closing = token["down"] or "}"
             if token["close"]:
                 position = token.start() + token.group().index("}") + 1
@@ -140,7 +140,7 @@ __all__ = [
 
 MAX_NESTING = 64
 
-_NONE = RenderBudget()  # a constant spends nothing of it
+_NONE = RenderBudget()  # for constants, which spend nothing
 
 Render = Callable[[Scope, RenderBudget], Any]
 LocatedReference = tuple[Pointer, Reference]

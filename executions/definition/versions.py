@@ -21,7 +21,7 @@ from executions.states import VersionKind
 
 KEPT = 256
 MAX_PROBLEMS = 100
-SCHEMA_BUDGET = "schema.budget"  # of payloads whose check would take too long
+SCHEMA_BUDGET = "schema.budget"  # the code for a payload whose check would take too long
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +34,8 @@ class Compiled:
     number: int
     graph: Graph
     input_schema: Any
-    reads_input: bool  # whether any template does
-    test: bool = False  # made for a test run
+    reads_input: bool  # whether any template reads the payload
+    test: bool = False  # whether it was made for a test run
     origin: str = ""  # the code that the workflow comes from; empty if users edit it
 
 
@@ -44,7 +44,7 @@ def compiled(version_id: UUID) -> Compiled:
     """Return the compiled version with the ID. Raises NotFound."""
     row = (
         WorkflowVersion.objects.select_related("workflow")
-        # Without the two texts as written, of up to 1 MiB each.
+        # Without the version's `source` and the workflow's draft, of up to 1 MiB each.
         .only("definition", "number", "kind", "workflow__workspace_id", "workflow__origin")
         .filter(pk=version_id)
         .first()

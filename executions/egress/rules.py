@@ -106,7 +106,7 @@ def _pattern(text: str) -> HostPattern:
     try:
         return host_pattern(text)
     except ValueError:
-        return HostPattern(name="")  # `*`, or an invalid entry: it covers nothing
+        return HostPattern(name="")  # `*` or an invalid entry: matches nothing
 
 
 def _is_address(host: str) -> bool:

@@ -196,7 +196,7 @@ def _count(number: int) -> str:
     return f"{number} or more" if number >= COUNTED else str(number)
 
 
-# The queries that explain an execution: its queue position, and who paused it.
+# The queries that explain an execution: its queue position, and the user who paused it.
 
 
 def reason_of(row: WorkflowExecution) -> Reason:

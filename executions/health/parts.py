@@ -17,8 +17,6 @@ from executions import messaging
 from executions.configuration import settings
 from executions.database.connections import SECONDS
 
-# The finding about one part, with what to do.
-
 
 @dataclass(frozen=True, slots=True)
 class HealthFinding:
@@ -76,7 +74,7 @@ def migrations(session: Session) -> HealthFinding:
 def broker() -> HealthFinding:
     """Check that the broker accepts a connection."""
     app = messaging.celery_app()
-    # Of several servers (amqp://a//;amqp://b//) one is enough, whichever it is.
+    # Of several servers (amqp://a//;amqp://b//), any one is enough.
     servers = messaging.broker_url().count(";") + 1
     each = SECONDS / servers
     options = {"socket_connect_timeout": each, "socket_timeout": each}

@@ -22,9 +22,9 @@ log = logging.getLogger(__name__)
 
 RUN_JOB = "executions.run_job"
 QUEUE = "default"
-# A job that no worker began within this time fails.
+# Time within which a worker must begin a job; otherwise, the job fails.
 PATIENCE = timedelta(minutes=5)
-# Unfinished jobs of one workspace, at most. They share the workers with all steps.
+# Maximum number of unfinished jobs of one workspace, because jobs share the workers with all steps.
 MOST_UNFINISHED = 20
 RETRY_SECONDS = 5
 
@@ -90,13 +90,14 @@ def _known(kind: str, subject: UUID, fresh: float) -> Job | None:
 
 # Wait for a job on behalf of a request.
 #
-# A waiter holds a thread but no database connection; their number in a process is limited.
+# A waiting request holds a thread, but no database connection. The number of waiting requests of a
+# process is limited.
 
 
 SECONDS = 3.0
 FIRST_PAUSE = 0.02
 LONGEST_PAUSE = 0.25
-# Threads of a web process that may wait for jobs, of the 128 that answer requests.
+# Maximum number of a web process's 128 request threads that wait for jobs.
 MOST = 16
 
 _seats = BoundedSemaphore(MOST)

@@ -65,7 +65,7 @@ def work_of(kind: JobKind) -> Work:
 log = logging.getLogger(__name__)
 
 MAX_RESULT = 4 * 1024 * 1024  # bytes of JSON
-# Added to a kind's own time limit, to write the result.
+# Seconds for writing the result, in addition to the kind's time limit.
 GRACE = 10.0
 FAILED = "job_failed"
 
@@ -82,7 +82,7 @@ def run(job_id: UUID) -> bool:
         return _finish(job, JobState.FAILED, error_code=error.code, error=error.message)
     except Exception as error:  # including MemoryError
         log.exception("job %s (%s) failed", job.pk, job)
-        connection.close()  # in whichever state the job left it
+        connection.close()  # the job may have left it in any state
         reason = "it needs too much memory" if isinstance(error, MemoryError) else "see the log"
         message = f"The job could not be computed: {reason}."
         return _finish(job, JobState.FAILED, error_code=FAILED, error=message)

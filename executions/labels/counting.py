@@ -53,7 +53,7 @@ def counts(
     if since is not None:
         rows = rows.filter(pk__gt=since)
     value = KeyTextTransform(name, "labels", output_field=TextField())
-    # The rows are labelled in a sub-query, so that the order of its index is kept.
+    # Python counts the values, so that the query can read the newest rows in the order of an index.
     newest = rows.order_by(*order).annotate(label_value=value).values_list("label_value", state)
     found = list(newest[: MOST_ROWS + 1])
     totals: Counter[str] = Counter()

@@ -23,9 +23,11 @@ from executions.states import ExecutionState
 
 FIRST_PART = 200
 SECONDS = 0.1
-# A label with fewer rows than this is rare: it is read instead of the others.
+# Maximum number of rows that are counted per label to find the rarest label, whose rows are then
+# read.
 RARE = 1_000
-# The most by which the time of an ID and `created_at` differ: waits for locks, and clocks.
+# Maximum difference between the time in an ID and `created_at`, due to waits for locks and to
+# different clocks.
 APART = timedelta(minutes=10)
 
 

@@ -16,9 +16,10 @@ from executions.database import statements
 
 LOWEST, HIGHEST = UUID(int=0), UUID(int=2**128 - 1)
 LARGEST_PART = 2_000
-# At first, about this many rows are read of all ranges together, and at least `LEAST` of each.
+# Number of rows in the first part: about `FIRST_ROWS` of all ranges together, and at least `LEAST`
+# of each.
 FIRST_ROWS, LEAST = 2_000, 16
-# Rows beyond the estimate, so that the next part seldom ends early.
+# Factor by which a part is larger than estimated, so that it seldom ends early.
 MARGIN = 1.25
 
 Range = tuple[UUID, str]

@@ -15,7 +15,8 @@ from executions.definition.templates import WEB, RenderBudget, TemplateError
 from executions.definition.templating import render_guard
 from executions.errors import PayloadError
 
-# Payloads that share the budget of one rendering: a batch has at most ten budgets.
+# Number of payloads that share the budget of one rendering, so that a batch has at most ten
+# budgets.
 TOGETHER = 100
 MAX_REASON = 200
 

@@ -23,7 +23,7 @@ from executions.live.feed import Feed
 from executions.live.hub import hub, opening, welcome
 from executions.live.viewer import KEEP_ALIVE, RETRY, Frame, StreamEnded, Viewer
 
-# How many viewers may watch at once: in one process, and per user in it.
+# The number of simultaneous viewers is limited per process, and per user within it.
 
 
 class Full(Enum):
@@ -62,7 +62,7 @@ class StreamSlots:
         finally:
             with self._lock:
                 self._taken[user_id] -= free
-                self._taken += Counter()  # without those at zero
+                self._taken += Counter()  # removes users without slots
 
     def _full(self, user_id: Any) -> Full | None:
         if self._taken.total() >= valkyr_settings().live_viewers:
@@ -75,7 +75,8 @@ PLACES = StreamSlots()
 
 EVENTS = "text/event-stream"
 LIFE, QUIET = 300.0, 15.0
-# A viewer that was dropped because it is slow, and does not even read that, is disconnected.
+# Seconds after which a viewer that was dropped as too slow is disconnected, if it does not even
+# read the end of the stream.
 PATIENCE = 30.0
 
 
@@ -89,7 +90,8 @@ class LiveAnswer(StreamingHttpResponse):
         """Store the viewer's data; no work is done before the first read."""
         self._user_id, self._feed, self._pk, self._last = user_id, feed, pk, last
         self._alias = alias()  # a WebSocket reads the frames after the request's context ended
-        # A server that is not asynchronous gets one answer and comes back for the next.
+        # Under a synchronous server, the response contains one frame, and the client reconnects for
+        # the next.
         streams = isinstance(request, ASGIRequest)
         headers = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}
         super().__init__(
@@ -98,8 +100,9 @@ class LiveAnswer(StreamingHttpResponse):
 
     async def frames(self) -> AsyncGenerator[Frame | None, None]:
         """Yield frames, or None after a quiet period, until the connection should end."""
-        # After the middleware: the request's connection is returned before the wait. `connection`
-        # is a proxy for another one in each thread, so it is closed in the right one.
+        # The middleware has finished, so return the request's connection before waiting.
+        # `connection` is a proxy for a different connection in each thread; close it in the thread
+        # that used it.
         with serving(self._alias):
             await sync_to_async(lambda: connection.close())()  # noqa: PLW0108
         viewer = Viewer(self._feed, self._pk, self._last)

@@ -78,13 +78,14 @@ class Feed(Protocol):
         ...
 
 
-# The position of a reader: the oldest transaction that was still open at the read.
+# The position of a reader: the ID of the oldest transaction that was open at the time of the read.
 #
-# Every version of a row names the transaction that wrote it (`xmin`). What a statement could not
-# see was written by a transaction that was open, or began later; both have ids from the snapshot's
-# `xmin` on. So the next read of what was written by that id or a later one misses nothing, however
-# late a commit is and whatever the row's own times are; a row may only be read twice. Savepoints
-# have ids of their own, always above their transaction's.
+# Every version of a row contains the ID of the transaction that wrote it (`xmin`). Rows that a
+# statement could not see were written by transactions that were still open, or that began later.
+# The IDs of both are at or above the `xmin` of the statement's snapshot. So the next read of rows
+# with these IDs misses nothing, however late a commit is and whatever times the rows contain; at
+# worst, it reads a row twice. Savepoints have their own IDs, which are always above the ID of their
+# transaction.
 
 
 _TEXT = re.compile(r"[0-9]{1,19}")

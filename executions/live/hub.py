@@ -23,13 +23,14 @@ from executions.live import viewer as frames
 from executions.live.feed import Feed, Mark, News, Row, mark, read_cursor
 from executions.live.viewer import Frame, Viewer, frame
 
-# How long the hub pauses between two reads: long enough to remain a small load.
+# The pauses of the hub between two reads, in seconds, which keep its load small.
 
 
 SHORTEST, LONGEST = 0.2, 2.0
-# The largest share of the time that is spent reading.
+# Maximum share of the time that is spent reading.
 SHARE = 0.1
-# A read that had to wait for a processor is not representative: use the fastest of this many.
+# Number of reads of which the fastest counts, because a read that waited for a processor is not
+# representative.
 LOOKS = 3
 
 
@@ -46,10 +47,12 @@ class LookPacing:
         return min(max(SHORTEST, min(self._took) / SHARE), LONGEST)
 
 
-# What was sent about one watched object, so that equal rows are not sent again.
+# Fingerprints of the rows that were sent about a watched object, so that unchanged rows are not
+# sent again.
 #
-# Rows are also written for invisible reasons, such as a renewed lease. Forgetting one costs a
-# frame, never a change, so the memory is bounded.
+# Rows are also written for reasons that viewers do not see, such as a renewed lease. The number of
+# fingerprints is limited, because forgetting one only causes a superfluous frame and never loses a
+# change.
 
 
 MOST = 10_000
@@ -214,7 +217,7 @@ class Hub:
     async def _open(self, topic: Topic, last: str | None, viewers: list[Viewer]) -> None:
         feed, pk = topic
         at, event, news = await _in_thread(lambda: opening(feed, pk, last))
-        # Some may have left meanwhile, and would never be removed.
+        # Some viewers may have left in the meantime, and would never be removed.
         viewers = [viewer for viewer in viewers if viewer.open]
         if news is None:
             self._hand(viewers, [], ended=True)
@@ -228,7 +231,8 @@ class Hub:
         watched = self._watched.get(topic)
         if watched is None:
             watched = self._watched[topic] = Watched()
-            # Not if others watch already: they may not have received these rows.
+            # Only if the object had no viewers before: earlier viewers may not have received these
+            # rows.
             watched.memory.unknown(news.executions)
             watched.memory.unknown(news.runs)
         watched.viewers.update(viewers)
@@ -246,7 +250,7 @@ class Hub:
         self._joining.clear()
 
 
-# By event loop and by the alias of the database; a hub reads in the context of its first viewer.
+# By event loop and by database alias, because a hub reads in the context of its first viewer.
 _hubs: "WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Hub]]" = WeakKeyDictionary()
 
 

@@ -11,11 +11,11 @@ from uuid import UUID
 
 from executions.live.feed import Feed, Mark, rfc3339
 
-# One message to a viewer, and how it is written on the two kinds of connection.
+# A message to a viewer, and its text on the two kinds of connection.
 
 
 SNAPSHOT, STATE, END = "snapshot", "state", "end"
-# The client waits this long before it reconnects, in milliseconds.
+# Tells the client how many milliseconds to wait before it reconnects.
 RETRY = b"retry: 1000\n\n"
 KEEP_ALIVE = b": keep-alive\n\n"
 
@@ -97,7 +97,8 @@ class Viewer:
         """Return the next frame; None after a timeout. Raises StreamEnded."""
         if not self._waiting and self.open:
             self._news.clear()
-            # Not `wait_for`: before Python 3.12 it loses a cancellation that comes with the news.
+            # Not `wait_for`, which loses a cancellation that arrives together with the news before
+            # Python 3.12.
             with suppress(TimeoutError):
                 async with asyncio.timeout(seconds):
                     await self._news.wait()
@@ -110,7 +111,8 @@ class Viewer:
         return frame
 
     def _drop(self) -> None:
-        # It gets what it has not read when it returns, as the newest states.
+        # When the viewer reconnects, it gets the newest states instead of the frames that it has
+        # not read.
         self._waiting.clear()
         self._characters = 0
         self.close()

@@ -10,7 +10,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.core.serializers.json import DjangoJSONEncoder
 
-# A longer value is cut in a table; CSV and JSON have it whole.
+# Maximum characters of a value in a table; CSV and JSON contain the whole value.
 WIDEST = 60
 MOST_ROWS, MOST_SECONDS = 1_000_000, 3600.0
 
@@ -44,7 +44,8 @@ def add_query_arguments(parser: CommandParser) -> None:
 def result_lines(columns: Sequence[str], rows: Sequence[Sequence[Any]], form: str) -> Iterator[str]:
     """Yield the lines of the output (JSON as one string); `form` is a choice of `--format`."""
     if form == "json":
-        # A list of values would not name the columns; two columns can have one name.
+        # Objects, because lists of values would not name the columns. Of columns with the same
+        # name, only the last is kept.
         named = [dict(zip(columns, row, strict=True)) for row in rows]
         yield json.dumps(named, cls=AnyValueEncoder, indent=2, ensure_ascii=False)
     elif form == "csv":

@@ -44,14 +44,15 @@ class Activity(models.Model):
     after = models.JSONField(null=True, blank=True)
     details = models.JSONField(default=dict)
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
-    # The transaction that wrote it. Sealing takes rows whose transactions have all ended
+    # The transaction that wrote the row. A seal covers only rows below the oldest open transaction
     # (executions/audit/seals.py).
     transaction = models.BigIntegerField(db_default=CurrentTransaction(), editable=False)
 
-    # Rows about the whole installation can be written by all, and are shown to superusers.
+    # Every request may write rows about the whole installation; only superusers can read them.
     rows_of_no_workspace = "write"
-    # Sealed in the order of its transactions; so a copy gets a transaction of its own database, and
-    # the original stays, whose digest is in the chain there.
+    # Rows are sealed in the order of their transactions. So a copy in another cell gets a
+    # transaction of its database, and the original stays, because its digest is in the source's
+    # chain.
     when_moved = "kept"
     renewed_columns = ("transaction",)
 
@@ -84,10 +85,11 @@ class AuditSeal(models.Model):
     digest = models.BinaryField(max_length=32)
     count = models.PositiveIntegerField()
     leaves = models.BinaryField()
-    # The next link begins after this row of this transaction.
+    # The next link begins after this transaction and row.
     last_transaction = models.BigIntegerField()
     last_row = models.UUIDField()
-    # Only rows made after this time follow: after a restore, transaction ids start again.
+    # The next link contains only rows created after this time, because transaction IDs start again
+    # after a restore.
     since = models.DateTimeField()
     sealed_at = models.DateTimeField()
 

@@ -191,9 +191,9 @@ class WorkflowExecution(models.Model):
             ),
         ]
         # docs/reference/indexes.md lists the statements that use each index. Indexes of live
-        # executions and of failures include a condition on `finished_at`. A statement about one
-        # execution never has it, so that the planner never chooses such an index there, however
-        # small the index was when the plan was made.
+        # executions and of failures include a condition on `finished_at`. Statements about one
+        # execution omit this condition, so that the planner never chooses such an index for them,
+        # even if the index was small when the plan was made.
         indexes = [
             models.Index(fields=["created_at", "id"], name="execution_list"),
             models.Index(fields=["workspace", "created_at", "id"], name="execution_workspace_list"),
@@ -214,8 +214,8 @@ class WorkflowExecution(models.Model):
                 ),
                 name="execution_ended_badly",
             ),
-            # Sleeping executions, of which there may be hundreds of thousands, have a `place` of
-            # their own.
+            # Sleeping executions, of which there may be hundreds of thousands, have a separate
+            # `place`.
             models.Index(
                 fields=["state", "place", "workspace", "id"],
                 condition=Q(state__in=["PENDING", "RUNNING", "PAUSED"], finished_at__isnull=True),
@@ -226,8 +226,8 @@ class WorkflowExecution(models.Model):
                 condition=Q(finished_at__isnull=True, deadline_at__isnull=False),
                 name="execution_deadline",
             ),
-            # Executions with a key have their own index; else many that wait for one key would hide
-            # the others.
+            # Executions with a concurrency key are in another index; otherwise, many executions
+            # that wait for one key would hide the others.
             models.Index(
                 fields=["workspace", "-priority", "created_at"],
                 condition=Q(state="PENDING", concurrency_key__isnull=True),
@@ -260,7 +260,7 @@ class WorkflowExecution(models.Model):
                 condition=Q(trigger__isnull=False),
                 name="execution_trigger",
             ),
-            # Only the starts on a canary version, whose figures are counted while it runs.
+            # Only starts of a canary version, which are counted while the canary runs.
             models.Index(
                 fields=["version", "id"], condition=Q(canary=True), name="execution_canary"
             ),

@@ -55,9 +55,9 @@ class Credential(models.Model):
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
     updated_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
     last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
-    # A process replaces its secret until then (`credentials.rotating`).
+    # Until this time, one process has the claim to issue new values (`credentials.rotating`).
     refreshing_until = models.DateTimeField(null=True, blank=True, editable=False)
-    # The end of the values that were issued last and are stored with its secret.
+    # The expiry of the last issued values, which are stored with the secret.
     issued_until = models.DateTimeField(null=True, blank=True, editable=False)
 
     class Meta:
@@ -82,7 +82,7 @@ class CredentialUse(models.Model):
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    # Without a constraint, as checking it would lock the workspace's row for each use.
+    # Without a constraint, because checking it would lock the workspace's row for each use.
     workspace = models.ForeignKey(
         Workspace,
         on_delete=models.DO_NOTHING,
@@ -138,7 +138,7 @@ class PayloadKey(models.Model):
     seals = models.BooleanField(default=False)
     sealed = models.BinaryField(editable=False)
     key_id = models.BigIntegerField(editable=False, db_index=True)
-    # How far a walk over the workspace's rows has come: the last id, by table.
+    # The position of a walk over the workspace's rows: the last ID, by table.
     marks = models.JSONField(default=dict)
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
 

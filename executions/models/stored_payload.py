@@ -21,7 +21,7 @@ class StoredPayload(models.Model):
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    # Without a constraint, as checking it would lock the workspace's row for each value.
+    # Without a constraint, because checking it would lock the workspace's row for each value.
     workspace = models.ForeignKey(
         Workspace,
         on_delete=models.DO_NOTHING,
@@ -35,7 +35,7 @@ class StoredPayload(models.Model):
     refers_to = ArrayField(models.UUIDField(), null=True)
     content_digest = models.CharField(max_length=64, blank=True, default="", db_default="")
     stored_at = models.DateTimeField(null=True)
-    # When it was last asked for, or found to be needed.
+    # The last time that the value was stored again, or that the collector checked it.
     checked_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
     deleting_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)

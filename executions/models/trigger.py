@@ -121,8 +121,9 @@ class WebhookDelivery(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     trigger = models.ForeignKey(Trigger, on_delete=models.CASCADE, related_name="deliveries")
     signature = models.CharField(max_length=64, help_text="SHA-256 of the signed content, in hex.")
-    # Deleted within minutes, long before its execution, so the database checks no constraint,
-    # neither on insert nor, by a scan, when an execution is deleted.
+    # Without a constraint, because the row is deleted within minutes, long before its execution.
+    # PostgreSQL would check a constraint on every insert and, with a scan, on every deletion of an
+    # execution.
     execution = models.ForeignKey(
         WorkflowExecution,
         on_delete=models.DO_NOTHING,
@@ -214,7 +215,7 @@ class RefusedMessage(models.Model):
         ordering = ["-created_at", "-id"]
         indexes = [
             models.Index(fields=["trigger", "created_at", "id"], name="refused_list"),
-            # For deletions of executions: the few messages that started one after all.
+            # For deletions of executions: only a few refused messages started one later.
             models.Index(
                 fields=["execution"],
                 condition=Q(execution__isnull=False),

@@ -81,8 +81,8 @@ class Workflow(models.Model):
             ),
         ]
         indexes = [models.Index(fields=["workspace", "created_at", "id"], name="workflow_list")]
-        # Granted on one workflow through `models.object_permission`; deleting is Django's own
-        # permission.
+        # Granted on single workflows through `models.object_permission`. For deletion, there is
+        # Django's own permission.
         permissions = [
             ("read_workflow", "READ: view the workflow and its executions"),
             ("write_workflow", "WRITE: edit and publish the workflow, operate its executions"),

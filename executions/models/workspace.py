@@ -36,7 +36,8 @@ class Workspace(models.Model):
     name = models.CharField(max_length=200)
     slug = models.SlugField(unique=True, max_length=80)
     tier = models.ForeignKey(Tier, on_delete=models.PROTECT, related_name="workspaces")
-    # The hosts that its steps may connect to; an empty list: the installation's.
+    # The hosts to which the workspace's steps may connect; if empty, the installation's list
+    # applies.
     egress_hosts = models.JSONField(default=list, blank=True)
     publish_from_git = models.BooleanField(
         default=False,
@@ -48,8 +49,8 @@ class Workspace(models.Model):
 
     class Meta:
         ordering = ["slug"]
-        # Granted to a user or group here, they apply in every workspace in which the user sees the
-        # object; `Membership.permissions` grants them in one workspace.
+        # Granted to a user or group through Django, these permissions apply in every workspace in
+        # which the user sees the object. `Membership.permissions` grants them in one workspace.
         permissions = [(permission.value, permission.label) for permission in Permission]
 
     def __str__(self) -> str:
@@ -68,7 +69,8 @@ class Membership(models.Model):
     permissions = models.JSONField(
         default=list, blank=True, help_text="Permissions in addition to those of the role."
     )
-    # The issuer whose groups granted it, updated at every sign-in; "" if granted by hand.
+    # The issuer whose groups granted the membership, updated at every sign-in; "" if granted by
+    # hand.
     source = models.CharField(max_length=200, blank=True, default="", editable=False)
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
 

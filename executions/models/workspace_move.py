@@ -22,7 +22,7 @@ class WorkspaceMove(models.Model):
     source = models.CharField(max_length=16, blank=True)
     target = models.CharField(max_length=16, blank=True)
     state = models.CharField(max_length=10, default=MoveState.COPYING.value)
-    # The last ended execution that was copied, its time, and how many were.
+    # The last ended execution that was copied, its time, and the number of copied executions.
     mark = models.UUIDField(null=True)
     mark_at = models.DateTimeField(null=True)
     copied = models.BigIntegerField(default=0)

@@ -10,10 +10,10 @@ from contextvars import ContextVar, Token
 from types import MappingProxyType
 
 NOBODY: Mapping[str, object] = MappingProxyType({})
-# Further ids, such as the current span; called for each line that is written.
+# Functions that return further IDs, such as the current span; called for each written line.
 MORE_IDS: list[Callable[[], Mapping[str, object]]] = []
 _ids: ContextVar[Mapping[str, object]] = ContextVar("valkyr_log_ids", default=NOBODY)
-# What the hot path processes; its ids are computed only if a line is written.
+# Returns the IDs of the step that is being executed; called only if a line is written.
 _at: ContextVar[Callable[[], Mapping[str, object]] | None] = ContextVar("valkyr_at", default=None)
 
 

@@ -31,9 +31,9 @@ from executions.vendor_seams.prometheus_values import keep_in_files
 
 __all__ = ["Counter", "Gauge", "Histogram", "registry"]
 
-# Seconds: from a local message to a queue with a wait of a minute.
+# Buckets in seconds, from a local message to a wait of a minute in a queue.
 LATENCIES = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
-# Seconds: from a step that computes to one that trains a model.
+# Buckets in seconds, from a short computation to the training of a model.
 DURATIONS = (0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800)
 OURS = "valkyr_"
 FIRST = "-"  # the first database, which has no name

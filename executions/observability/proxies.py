@@ -16,10 +16,10 @@ App = Callable[..., Awaitable[None]]
 Network = IPv4Network | IPv6Network
 
 ADDRESS = b"x-forwarded-for"
-# Never read: another header for the same purpose would bypass the check.
+# Always removed: another header for the same purpose would bypass the check.
 OTHER_ADDRESSES = frozenset({b"forwarded", b"x-real-ip"})
 ABOUT_THE_REQUEST = frozenset({b"x-forwarded-proto", b"x-forwarded-host", b"x-forwarded-port"})
-# More hops than any installation has.
+# Maximum number of hops, which is more than any installation has.
 MOST_HOPS = 20
 
 

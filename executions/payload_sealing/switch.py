@@ -11,8 +11,8 @@ from executions.payload_sealing.walk import WalkResult, walk
 from executions.sealing import payload_keys, prepare
 
 OBJECT = "Workspace"
-# Plugins that keep sealed copies of rows add a function of the workspace and its present key (0 if
-# none), which returns why old keys are still needed, or "".
+# Plugins that keep sealed copies of rows add a function. Given the workspace and its current key (0
+# if none), it returns why old keys are still needed, or "".
 KEY_HOLDERS: list[Callable[[UUID, int], str]] = []
 
 
@@ -107,7 +107,7 @@ def reseal(
 
 
 def _new_key(workspace_id: UUID, action: str, actor: Actor, reason: str, *, sealed: bool) -> int:
-    prepare()  # a KMS is called without a lock
+    prepare()  # before the lock, because it may call a KMS
     with transaction.atomic():
         _locked(workspace_id)
         before = payload_keys.current(workspace_id)

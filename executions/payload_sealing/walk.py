@@ -32,7 +32,8 @@ MOST_READ = 8_000_000
 # At most this many characters are written in one statement, unless a single row is larger. The
 # engine waits for the statement's locks, so a statement must be short.
 MOST_WRITTEN = 4_000_000
-# A row that the engine changes at the same moment is read again; the last time, it is locked first.
+# Number of attempts for a row that the engine changes at the same moment; the last attempt locks
+# it.
 TRIES = 5
 
 

@@ -17,7 +17,7 @@ from executions.payload_store.errors import StoredValueBroken
 from executions.payloads import STORED, StoredReference, is_reference, trusted
 
 LENGTH, BLOCKS = "length", "blocks"
-# A block has at least this many bytes of JSON, unless it is the last; a list has about `MOST`.
+# Minimum bytes of JSON in a block other than the last, and approximate maximum number of blocks.
 SMALLEST, MOST = 256 * 1024, 64
 BROKEN = "A part of the stored list {} differs from its digest. Restore the list from a backup."
 
@@ -55,8 +55,8 @@ def items_at(
     Raises StoredValueTooLarge if the first needed block does, and the errors of `part_of`.
     """
     found: dict[int, Any] = {}
-    first, start, size = 0, 1, 0  # after the list's bracket
-    most = max(valkyr_settings().payload_load_limit, payloads.MAX_BYTES)  # as in a row
+    first, start, size = 0, 1, 0  # `start` is after the list's bracket
+    most = max(valkyr_settings().payload_load_limit, payloads.MAX_BYTES)  # a row may have as much
     for count, length, digest in reference[BLOCKS]:
         wanted = [index for index in indexes if first <= index < first + count]
         if wanted:

@@ -24,10 +24,10 @@ from executions.payload_store.writing import file_name
 
 BATCH = 200
 TURN_SECONDS = 5.0
-# A collector that died left marks; another one continues after so long.
+# Time after which another collector continues with the values that a lost collector has marked.
 ABANDONED = timedelta(minutes=10)
-# Plugins that keep copies of deleted executions add a function that returns the rows of these; the
-# primary key of such a row is the execution's.
+# Plugins that keep copies of deleted executions add a function that returns the rows of these
+# copies. The primary key of such a row is the execution's ID.
 HOLDERS: list[Callable[[], QuerySet[Any]]] = []
 
 
@@ -94,7 +94,8 @@ def _marked(grace: timedelta) -> tuple[int, list[StoredPayload]]:
     with transaction.atomic():
         rows = StoredPayload.objects.filter(due).order_by("checked_at", "id")
         some = list(rows.select_for_update(skip_locked=True)[:BATCH])
-        # A second statement: it sees the uses that committed before the locks were taken.
+        # A second statement, because it also sees the uses that were committed before the locks
+        # were taken.
         ids = [row.pk for row in some]
         here = StoredPayload.objects.filter(pk__in=ids)
         idle = set(here.filter(~Exists(_needed())).values_list("pk", flat=True))

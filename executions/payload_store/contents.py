@@ -44,7 +44,7 @@ class Contents:
         try:
             writing.write(self._workspace_id, row, counted)
         except Exception:
-            # No row will refer to it: the collector deletes what is left.
+            # No row will refer to the value, so the collector deletes the rest.
             with suppress(DatabaseError):
                 StoredPayloadUse.objects.filter(payload=row).delete()
             raise

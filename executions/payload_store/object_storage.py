@@ -18,7 +18,7 @@ from executions.payload_store.s3_upload import BLOCK
 
 FOLDER = "file://"
 CHUNK = 1024 * 1024
-# Of a request, in seconds.
+# Timeouts of a request, in seconds.
 CONNECT_SECONDS, READ_SECONDS = 5, 30
 
 
@@ -175,7 +175,7 @@ def _discard(file: Any) -> None:
     """Abandon an fsspec file that is being written, so that no part of it appears."""
     with suppress(Exception):
         file.discard()
-    # Otherwise the destructor completes the file.
+    # Otherwise, the destructor would complete the file.
     with suppress(AttributeError):
         file.closed = True
 
@@ -211,6 +211,6 @@ def _opened_system(address: str, process: int) -> tuple[Any, str]:
             "read_timeout": READ_SECONDS,
             "retries": {"max_attempts": 2},
         }
-    # A listing of a folder must not hide a file that another process wrote.
+    # No cache, because a cached listing of a folder could hide a file that another process wrote.
     system, root = url_to_fs(address, use_listings_cache=False, **options)
     return system, root.rstrip("/")

@@ -25,7 +25,7 @@ from executions.payload_store.writing import file_name
 from executions.payloads import MAX_BYTES, STORED, is_reference, references_in, trusted
 from executions.sealing import SealBroken, frames
 
-# A file up to this size is read by one request.
+# Maximum bytes of a file that is read with one request.
 SMALL = 4 * CHUNK
 
 
@@ -187,5 +187,5 @@ class _Loading:
                 return trusted(reference)
             self._size += size_of(reference)
         text = b"".join(parts_of(self._workspace_id, reference)).decode()
-        # The engine has stored it, so what it refers to is the engine's as well.
+        # The engine stored this value, so references in it are also the engine's.
         return self.loaded(json.loads(text)) if STORED in text else json.loads(text)

@@ -10,10 +10,10 @@ from executions.payloads import STORED, StoredReference, is_reference
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
 TYPES: dict[type[Any], str] = {dict: "object", list: "array", str: "string"}
-# A preview has at most this many keys of an object, items of a list, and characters of a text.
+# Limits of a preview: keys of an object, items of a list, characters of a text, and levels.
 KEYS, ITEMS, CHARACTERS, DEPTH = 12, 3, 80, 3
 CUT = "…"
-# The type of a content.
+# The type of stored bytes (a content), which are not JSON.
 CONTENT = "bytes"
 MEDIA_TYPE = 200
 BEGINNING = 4 * CHARACTERS

@@ -11,7 +11,7 @@ from typing import Any
 
 from executions.sealing.seekable_reader import SeekableReader
 
-# S3's minimum for a part, with which a file can have 48 GiB.
+# S3's minimum part size in bytes, which limits a file to 48 GiB.
 BLOCK = 5 * 1024 * 1024
 
 
@@ -29,7 +29,8 @@ def write(system: Any, path: str, parts: Iterable[bytes]) -> None:
     try:
         done: list[dict[str, Any]] = []
         for number, block in enumerate(chain([first], found), 1):
-            # A file is sent as the connection takes it; bytes would be copied to its buffer.
+            # `block` is a file, so that it is sent in pieces; bytes would be copied to the
+            # connection's buffer.
             sent = system.call_s3(
                 "upload_part", **place, UploadId=upload, PartNumber=number, Body=block
             )

@@ -21,10 +21,10 @@ from executions.payload_store.references import facts, reference
 from executions.sealing import frames, payload_keys
 
 TRIES = 5
-# The JSON of a value up to this size is kept in memory from its digest to its file. A larger value
-# is encoded twice.
+# Maximum bytes of a value's JSON that are kept in memory after computing the digest, until they are
+# written to the file. A larger value is encoded twice.
 KEPT = 4 * payloads.PART
-# The most bytes of JSON that one counted byte (`payloads.longer_than`) has.
+# Maximum bytes of JSON for one byte that `payloads.longer_than` counts.
 ESCAPED = 6
 COLLECTED = "The value was deleted from the store while it was stored. Try again."
 
@@ -98,7 +98,8 @@ def declare(
             same = {"workspace_id": workspace_id, "digest": digest, "sealing_key": key}
             made = StoredPayload(**same, size=size, refers_to=inside or None)
             StoredPayload.objects.bulk_create([made], ignore_conflicts=True)
-            # Waits for a collector that deletes it; then there is none, and the next try makes one.
+            # Waits for a collector that deletes the row; then the row is missing, and the next
+            # attempt creates it.
             rows = StoredPayload.objects.filter(**same, deleting_at=None)
             row = rows.select_for_update(no_key=True).first()
             if row is None:

@@ -23,7 +23,7 @@ from executions.states import VersionKind
 from executions.triggers.sync import sync_all
 
 ACTOR = Actor.system("code")
-# The columns for a workflow from code; a change of other columns is not a revision.
+# The columns that code determines; changes of other columns do not increase the revision.
 FACTS = ("name", "description", "origin", "definition")
 
 
@@ -63,7 +63,7 @@ class _Written:
     row: Workflow
     said: CodeContent
     version: WorkflowVersion = field(init=False)
-    is_new: bool = False  # the version
+    is_new: bool = False  # whether this call created the version
 
     @property
     def is_made(self) -> bool:
@@ -92,7 +92,7 @@ def _rows(workspace: Workspace, said: Sequence[CodeContent]) -> list[_Written]:
     """
     found = dict[str, Workflow]()
     missing = [one for one in said if not one.exists]
-    while len(found) < len(said):  # once, unless one is archived meanwhile
+    while len(found) < len(said):  # once, unless a workflow is archived meanwhile
         now = database_now()
         made = [_new(workspace, one, now) for one in missing]
         Workflow.objects.bulk_create(made, ignore_conflicts=True)

@@ -24,7 +24,7 @@ from executions.publishing.code_batch import CodeContent, CodeVersion, refuse_fo
 from executions.publishing.versioning import check
 
 TIER = "unlimited"
-# Workflows that one transaction writes.
+# Maximum number of workflows that one transaction writes.
 BATCH = 100
 
 

@@ -61,7 +61,7 @@ ARCHIVE = Operation(name="archive", apply=_archive, needs=Action.DELETE, refuse=
 TAKE_OVER = Operation(name="take_over", apply=_take_over, needs=Action.AUTHOR, refuse=_refuse_own)
 
 
-# A test run: a version of kind `test` and its only start, by hand, in one transaction.
+# One transaction of a test run creates a version of kind `test` and starts it manually, only once.
 
 
 def start_trial(

@@ -15,7 +15,7 @@ from executions.models import QuotaUse
 from executions.quotas.limits import Ceilings, Limit
 from executions.states import QuotaWindow
 
-# Windows: full hours and days in UTC, by the database's clock. Pure.
+# Windows are full hours and days in UTC, by the database's clock. No I/O.
 
 
 EXECUTIONS = "executions"  # the resource counted here
@@ -81,7 +81,7 @@ def room(workspace_id: UUID, ceilings: Ceilings) -> int | None:
 
 def _refuse(refusals: Sequence[QuotaExceeded]) -> None:
     if refusals:
-        # An hour and its day may end together: then report the day.
+        # If an hour and its day end at the same time, report the day.
         raise max(reversed(refusals), key=lambda error: round(error.retry_after))
 
 
@@ -140,7 +140,7 @@ def _exceeded(
     )
 
 
-# The use of limits in the present windows, for display.
+# The use of limits in the current windows, for display.
 
 
 class Counter(NamedTuple):

@@ -88,7 +88,7 @@ def tightest(limits: Sequence[Limit]) -> tuple[Limit, ...]:
 
 
 def _order(limit: Limit) -> tuple[bool, bool]:
-    # The order in which counters are locked.
+    # The sort key for the order in which counters are locked.
     return (limit.user_id is not None, limit.window != QuotaWindow.HOUR)
 
 

@@ -24,8 +24,8 @@ from executions.replica.watch import ALIAS, ReplicaWatch
 
 # Users who changed something a moment ago read their lists from the primary.
 #
-# A mark is a key in Redis that all web processes see. Without Redis, or while it does not answer,
-# any user may have changed something, so all users read the primary.
+# A change sets a mark, which is a key in Redis that all web processes see. If there is no Redis, or
+# if it does not answer, any user may have changed something, so all users read from the primary.
 
 
 log = logging.getLogger(__name__)
@@ -63,7 +63,7 @@ def changed_lately(request: HttpRequest) -> bool:
 def _mark(name: str) -> None:
     if not redis_url():
         return
-    # 1 s more than the replica may lag, for the time between a commit and this line.
+    # 1 s longer than the replica may lag, for the time between the commit and this line.
     seconds = ceil(valkyr_settings().replica_lag_seconds) + 1
     try:
         _client().set(name, 1, ex=seconds)
@@ -103,7 +103,7 @@ def read(request: HttpRequest, rows: Callable[[], T]) -> T:
             return rows()
     except (_Lost, OperationalError, InterfaceError) as error:
         if isinstance(error.__cause__, QueryCanceled):
-            raise  # it took too long, and would on the primary too
+            raise  # it timed out, and would time out on the primary, too
         _watch().distrust(error)
     return rows()
 
@@ -116,9 +116,9 @@ def _may(request: HttpRequest) -> bool:
     return (
         ALIAS in connections.settings
         and request.method in SAFE
-        # The replica follows the first database, and no other cell's.
+        # The replica replicates the first database, not those of other cells.
         and alias() == first()
-        # Within a transaction, the primary's own snapshot is needed.
+        # A transaction needs the primary's own snapshot.
         and not connections[alias()].in_atomic_block
         and _watch().fresh()
         and not changed_lately(request)
@@ -138,7 +138,7 @@ def _on_the_replica() -> Iterator[None]:
     connections[ours] = replica
     try:
         yield
-        # The caller may have treated a failure as "not available".
+        # The block may have handled the error itself, for example by showing "not available".
         if replica.connection is None or replica.connection.closed:
             raise _Lost("its session is closed")
     finally:

@@ -16,12 +16,13 @@ from django.db import connections
 
 from executions.database.routing import first
 
-# The age of a replica, from positions in the write-ahead log only. Pure: clocks are never compared.
+# The age of a replica is computed only from positions in the write-ahead log. Clocks of different
+# machines are never compared. No I/O.
 #
 # The primary's position is noted with the time before the query. A replica that has replayed a
 # noted position has everything that was committed until that time. A replica that has lost its
-# primary stops replaying, and so ages automatically; its own report that it is idle would not
-# reveal that.
+# primary stops replaying, so its age increases automatically; its own report that it is idle would
+# not reveal the loss.
 
 
 class Positions:
@@ -46,9 +47,9 @@ class Positions:
 log = logging.getLogger(__name__)
 ALIAS = "replica"
 LOOK_SECONDS = 1.0
-# Without a reader for this long, the thread ends, and its two sessions with it.
+# Seconds without a reader after which the thread and its two sessions end.
 IDLE_SECONDS = 60.0
-# A replica that failed a reader is not used again for this long.
+# Seconds for which a replica is not used after it failed a reader.
 REST_SECONDS = 5.0
 NAMES = (
     *("host", "port", "dbname", "user", "password"),
@@ -111,7 +112,8 @@ class ReplicaWatch:
         [position] = primary.execute(OF_PRIMARY).fetchone() or [None]
         replayed = replica.execute(OF_REPLICA).fetchone()
         if position is None or replayed is None or replayed[0] is None:
-            # A server that replays nothing is not a replica: a promoted one accepts its own writes.
+            # A server that replays nothing is not a replica. A promoted replica, for example,
+            # accepts writes.
             self._fresh_until = -inf
             return
         self._positions.note(asked_at, int(position))

@@ -24,7 +24,7 @@ MAGIC, VERSION = b"valkyr", 1
 HEADER = struct.Struct(">6sHI16s")
 NUMBER = struct.Struct(">QB")
 FRAME = 256 * 1024
-# The nonce and the tag of AES-GCM.
+# Bytes of the nonce and of the tag of AES-GCM.
 OVERHEAD = 12 + 16
 
 
@@ -55,12 +55,12 @@ class SealedFile(SeekableReader):
         self._aead, self._bound = self._opened(key, workspace_id)
         self._last = max(1, -(-size // FRAME)) - 1
         self._number, self._frame = -1, b""
-        self._at = HEADER.size  # of the source
+        self._at = HEADER.size  # position in the source
 
     def readinto(self, buffer: Any) -> int:
         """Read bytes from one frame into the buffer; return their number."""
         number, start = divmod(self._position, FRAME)
-        # An empty content has a frame, too, which says that there is no more.
+        # Even empty content has one frame, which proves that nothing was cut off.
         if number > self._last or (self._position >= self._size > 0):
             return 0
         if number != self._number:
@@ -90,7 +90,7 @@ class SealedFile(SeekableReader):
         if self._at != begin:
             self._source.seek(begin)
         last = number == self._last
-        # One byte more than the last frame may have: nothing may follow it.
+        # For the last frame, read one byte more than it may have, because nothing may follow it.
         size = self._size - number * FRAME + OVERHEAD + 1 if last else FRAME + OVERHEAD
         sealed = _exactly(self._source, size)
         self._at = begin + len(sealed)

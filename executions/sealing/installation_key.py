@@ -15,10 +15,10 @@ from django.core.exceptions import ImproperlyConfigured
 from executions.configuration import settings as valkyr_settings
 from executions.sealing.errors import NoInstallationKey
 
-# The source of the installation's key: a file, the environment, or a key management service.
+# The source of the installation key: a file, the environment, or a key management service.
 #
 # Exactly one of three variables names it. A second set of three, with `OLD`, names the previous
-# key: it opens what the present one does not, while an installation moves from one key to the next.
+# key, which opens what the current key cannot open while an installation changes its key.
 
 
 KEY_BYTES = 32

@@ -17,7 +17,7 @@ PREFIX = "aws-kms://"
 CONNECT_SECONDS = 2
 ANSWER_SECONDS = 3
 TRIES = 2
-# The service's errors for a value that another key sealed.
+# Error codes of KMS for a value that another key sealed.
 _ANOTHER = {"InvalidCiphertextException", "IncorrectKeyException"}
 
 

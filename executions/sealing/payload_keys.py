@@ -28,7 +28,7 @@ from executions.sealing.values import place_of, seal, unseal
 
 KEPT_SECONDS = 300
 MOST_KEPT = 1_000
-# For so long a segment of an execution uses the key with which it began.
+# Seconds for which a segment uses the key with which it began.
 CURRENT_SECONDS = 60
 
 
@@ -50,11 +50,11 @@ class OpenedKey:
 class _Opened:
     """The opened keys of this process, the most recently used last."""
 
-    # By the database's alias: each numbers its keys itself.
+    # By database alias and key ID, because each database numbers its own keys.
     keys: OrderedDict[tuple[str, int], OpenedKey] = OrderedDict()
     lock = Lock()
-    # The databases whose data keys this process has tried to open before it took a lock. Without a
-    # lock, which a fork could leave locked: several threads may try.
+    # The databases whose data keys this process has tried to open before it took database locks. No
+    # thread lock guards the set, because a fork could leave it locked; so several threads may try.
     tried: set[str] = set()
 
 
@@ -72,7 +72,7 @@ def prepare() -> None:
         with suppress(SealingError, ImproperlyConfigured):
             if _any_seals():
                 store.present()
-    except ProgrammingError:  # the tables are being made: the next transaction asks
+    except ProgrammingError:  # the tables do not exist yet: the next transaction asks
         return
     _Opened.tried.add(alias())
 

@@ -22,11 +22,12 @@ from executions.sealing import payload_keys
 from executions.sealing.errors import SealBroken
 
 TEXT = f"{SEALED}:"
-# What a wait asks, receives and returns; its other facts are states, times, names and counters.
+# Keys of a wait's data that may contain payloads; its other data are states, times, names and
+# counters.
 PRIVATE = frozenset({"comment", "description", "error", "input", "output", "payload", "title"})
-# The text of a log's line.
+# The key of a log line's text.
 MESSAGE = "message"
-# The key of a context whose workspace was not read yet.
+# The key ID of a context whose workspace has not been read yet.
 UNKNOWN = -1
 _FORM = re.compile(r"[0-9]{1,18}\.[A-Za-z0-9+/]+={0,2}")
 

@@ -26,7 +26,8 @@ from executions.sealing.errors import (
 from executions.sealing.installation_key import KeySource
 from executions.sealing.keys import Keys, new_keys, opened_keys, sealed_keys, with_more
 
-# The columns that hold sealed values: they are resealed when keys change, and keep keys in use.
+# The columns with sealed values. The values are resealed when keys change; until then, they keep
+# their keys in use.
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +78,8 @@ class Opened:
     keys: Keys
 
 
-# The keyset of each database that this process uses, by its alias; each is replaced as a whole, so
-# threads need no lock.
+# The opened keyset of each database, by alias. Each keyset is replaced as a whole, so threads need
+# no lock.
 _opened: dict[str, Opened] = {}
 
 
@@ -140,7 +141,8 @@ def opened(row: Keyset) -> tuple[Keys, KeySource]:
     """
     reasons = []
     sources = list(installation_key.openers())
-    # The key with the stored name first; a file's content may have moved elsewhere.
+    # Try the source with the stored name first, and then the others, because the key may have
+    # moved.
     for source in sorted(sources, key=lambda source: source.uri != row.key_uri):
         try:
             return opened_keys(bytes(row.sealed), installation_key.aead_of(source)), source

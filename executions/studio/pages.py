@@ -64,7 +64,7 @@ def workflow(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
 
 
 def _facts(found: Workflow, may: Powers) -> dict[str, Any]:
-    edits = may.allows(Action.AUTHOR) and not found.origin  # else its code is the draft
+    edits = may.allows(Action.AUTHOR) and not found.origin  # otherwise, the code is the draft
     git = git_state(found)
     return {
         "from-git": git.managed,
@@ -114,9 +114,10 @@ def _credential_types() -> list[dict[str, Any]]:
             "fields": [*kind.fields],
             "optional": [*kind.optional],
             "known": sorted(kind.known),
-            # Without a host of its own, the form asks for the hosts that it may go to.
+            # If the type suggests no host, the form asks for the allowed hosts.
             "suggestsHosts": bool(kind.hosts or kind.address),
-            # These modules can use it without naming it: it gives values of any kind.
+            # Modules that can use the type without naming it. Only types without fixed fields, and
+            # types with an issuer, provide values of any kind.
             "modules": [] if kind.fields and kind.issuer is None else [*kind.modules],
         }
         for kind in KINDS.values()

@@ -96,7 +96,8 @@ def remove(trigger: Trigger) -> None:
 def published_crontab(trigger: Trigger) -> CrontabSchedule:
     """Return the crontab row of the published schedule, and create the row if it is missing."""
     values = published_fields(trigger)
-    # get_or_create has no unique constraint here: two rows may have been created concurrently.
+    # Not get_or_create, because there is no unique constraint: concurrent calls may have created
+    # two rows.
     found = CrontabSchedule.objects.filter(**values).first()
     return found or CrontabSchedule.objects.create(**values)
 
@@ -120,7 +121,7 @@ def beat_fields(schedule: str) -> dict[str, str]:
     }
     both_days = fields["day_of_month"] != ANY and fields["day_of_week"] != ANY
     if nth or both_days:
-        # With both day fields given, cron means either, beat means both.
+        # If both day fields are given, cron requires that either matches, and beat requires both.
         fields["day_of_month"] = fields["day_of_week"] = ANY
     return fields
 

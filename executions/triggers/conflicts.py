@@ -59,7 +59,7 @@ def settle(rule: Concurrency | None, keys: Sequence[ConcurrencyKey | None]) -> C
 def cancel_replaced(execution_ids: Sequence[UUID]) -> None:
     """Cancel executions that newer executions with the same key replace."""
     for execution_id in execution_ids:
-        with suppress(WrongState):  # it ended meanwhile
+        with suppress(WrongState):  # it ended in the meantime
             lifecycle.cancel(
                 execution_id,
                 actor=ACTOR,

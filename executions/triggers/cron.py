@@ -43,12 +43,13 @@ from executions.triggers.cron_schedule import (
 )
 from executions.triggers.start import start_execution
 
-# Start waiting ticks one after another, by their trigger's `overlap`.
+# Start queued ticks one after another, according to their trigger's `overlap`.
 #
-# A tick leaves QUEUED once, under its trigger's lock, together with the execution that it starts.
+# A tick leaves QUEUED only once, under its trigger's lock, in the transaction that starts its
+# execution.
 
 ACTOR = Actor.system("schedule")
-# How many ticks one call handles, and how many earlier executions one tick may cancel.
+# Maximum number of ticks that one call handles, and of earlier executions that one tick cancels.
 TICKS_AT_ONCE = 100
 LONGEST_WAIT = 60.0
 
@@ -147,7 +148,7 @@ def _start_tick(trigger: Trigger, tick: CronTick, cancelled: list[UUID]) -> None
     """
     due = tick.fire_at.isoformat()
     try:
-        # A savepoint: an error half-way must not undo the tick.
+        # A savepoint, so that an error during the start does not undo the tick.
         with transaction.atomic():
             started = start_execution(
                 trigger.workflow,
@@ -158,9 +159,10 @@ def _start_tick(trigger: Trigger, tick: CronTick, cancelled: list[UUID]) -> None
                 trigger=trigger,
                 reason=f"due at {due}",
             )
-            # After the start, which locks the workspace: executions are locked after it.
+            # After the start, because it locks the workspace, and executions are locked after their
+            # workspace.
             for execution_id in cancelled:
-                with suppress(WrongState):  # it ended by itself meanwhile
+                with suppress(WrongState):  # it ended by itself in the meantime
                     lifecycle.cancel(execution_id, actor=ACTOR, reason=f"replaced, due at {due}")
     except QuotaExceeded:
         raise
@@ -173,16 +175,17 @@ def _start_tick(trigger: Trigger, tick: CronTick, cancelled: list[UUID]) -> None
     tick.reason = CAUGHT_UP if tick.reason == CAUGHT_UP else ""
 
 
-# Turn every time of a schedule into a row when it passes: missed, or queued to be started.
+# When a time of a schedule passes, store it as a row: missed, or queued for a start.
 #
-# The row is the guard: unique on trigger and time, written under the trigger's lock, so that
-# concurrent beats and sweeps agree.
+# The row prevents duplicates: trigger and time are unique, and the row is written under the
+# trigger's lock. So concurrent beats and sweeps agree.
 
 
-# Beat's clock may run a little ahead of the database's; a time this near counts as due.
+# Beat's clock may be slightly ahead of the database's, so a time this far in the future counts as
+# due.
 EARLY = timedelta(seconds=5)
-# How many times of one trigger may be queued; otherwise an execution that never ends would
-# accumulate them.
+# Maximum number of queued times of one trigger. Without a limit, they would accumulate behind an
+# execution that never ends.
 MAX_QUEUED = 1_000
 
 TOO_MANY = f"{MAX_QUEUED:,} earlier fire times are already waiting."
@@ -268,7 +271,8 @@ def _first_start(
 
 
 log = logging.getLogger(__name__)
-# How many triggers one pass handles, and after how many seconds it leaves the rest to the next.
+# Maximum number of triggers that one pass handles, and the seconds after which it leaves the rest
+# to the next pass.
 TRIGGERS_AT_ONCE, SECONDS = 100, 4.0
 
 
@@ -310,7 +314,7 @@ def _overdue() -> list[UUID]:
     rows = Trigger.objects.filter(
         type=TriggerType.CRON, enabled=True, next_at__lte=ClockTimestamp()
     )
-    # At random, so that triggers that cannot be handled never hide the others.
+    # In random order, so that triggers that cannot be handled do not hide the others.
     return list(rows.order_by("?").values_list("pk", flat=True)[:TRIGGERS_AT_ONCE])
 
 

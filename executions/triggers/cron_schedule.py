@@ -13,17 +13,17 @@ from zoneinfo import ZoneInfo
 from croniter import croniter
 from croniter.croniter import CroniterError
 
-# When a schedule is due: pure, by the clocks of its own time zone on every day of the year.
+# The fire times of a schedule in its time zone, also when clocks change. No I/O.
 #
-# A schedule that names hours runs once for each: for a local time that occurs twice, at the first;
-# for a skipped one, when the clocks continue. A schedule for every hour follows elapsed time: it
-# runs at both times, and not at a skipped one.
+# A schedule for certain hours fires once for each of them. If a local time occurs twice, it fires
+# at the first occurrence; if a local time is skipped, it fires when the clocks continue. A schedule
+# for every hour follows elapsed time: it fires at both occurrences, and not at a skipped time.
 
 
 SECOND = timedelta(seconds=1)
-# Clocks are looked at this far around a time to see whether they go back.
+# The time before and after a fire time in which a change of the clocks is detected.
 AROUND = timedelta(days=1)
-# How far `upcoming` looks, and how long a pause may last.
+# How far `upcoming` looks ahead, and the maximum duration of a pause.
 AHEAD = timedelta(days=400)
 
 
@@ -134,7 +134,7 @@ def _locals(times: croniter, *, forwards: bool) -> Iterator[datetime]:
         while True:
             yield times.get_next(datetime) if forwards else times.get_prev(datetime)
     except (CroniterError, ValueError, OverflowError):
-        return  # no such day within the years that croniter and the calendar know
+        return  # no such day in the years that croniter and the calendar support
 
 
 def _passed(waiting: list[datetime], limit: datetime | None) -> Iterator[datetime]:
@@ -191,14 +191,16 @@ def _instant(text: str | None) -> datetime | None:
     return None if text is None else datetime.fromisoformat(text)
 
 
-# The result of the times that passed since the last check: pure.
+# Decide what happens to the times that passed since the last check. No I/O.
 #
-# A time up to a minute late is on time. The trigger's `catchUp` decides: only times that are on
-# time fire; or only the latest of all; or all missed ones too, the oldest first, up to the limit.
+# A time up to a minute late is on time. The trigger's `catchUp` determines which times fire: only
+# those on time; only the latest of all; or also all missed times, the oldest first, up to the
+# limit.
 
 
 GRACE = timedelta(seconds=60)
-# How many missed times of one outage get a row each, and how many more are counted.
+# Maximum number of an outage's missed times that get a row each, and of further times that are
+# counted.
 ROWS, COUNTED = 1_000, 10_000
 MICROSECOND = timedelta(microseconds=1)
 

@@ -75,7 +75,7 @@ def _start(failed: WorkflowExecution, slug: str) -> None:
         with transaction.atomic():
             started = _owe(failed, slug)
     except (OperationalError, InterfaceError):
-        raise  # an error of the database itself: the whole end is retried
+        raise  # a database failure: the end of the execution is retried
     except Exception as error:
         log.warning("error workflow %r of execution %s not started: %s", slug, failed.pk, error)
         _note(failed, "execution.notify_refused", reason=str(error), details={"workflow": slug})

@@ -39,7 +39,7 @@ from executions.triggers.stored_input import (
 )
 
 MAX_TRIGGERS = 500
-# CPU time for all filters of an event, for every publisher. Each filter also has a budget
+# CPU seconds for all filters of an event, for every publisher. Each filter also has a budget
 # (`executions.definition.templating.budget`).
 FILTER_SECONDS = 0.25
 
@@ -122,7 +122,8 @@ def _start_all(event: Event, given: Any, actor: Actor) -> list[Result]:
     payload = value_of(given)
     judged = _judged(triggers[:MAX_TRIGGERS], payload)
     event_locks.take([each for each, no in judged if no is None], event, payload, actor)
-    # A caller without remaining budget is rejected, as `event.started` says.
+    # If the shared budget is used up, the remaining starts are rejected, which `event.started`
+    # shows.
     with one_request(len(judged)), concurrency.one_budget():
         results = [refusal or _started(each, event, given, actor) for each, refusal in judged]
     if len(triggers) > MAX_TRIGGERS:
@@ -165,7 +166,7 @@ def _judged(triggers: Sequence[Trigger], payload: Any) -> list[tuple[Trigger, Re
 def _started(trigger: Trigger, event: Event, given: Any, actor: Actor) -> Result:
     """Start the trigger's workflow; return a result with the execution's ID or the error."""
     try:
-        # A savepoint: an error half-way must not undo anything else.
+        # A savepoint, so that an error during the start does not undo anything else.
         with transaction.atomic():
             started = start_execution(
                 trigger.workflow,

@@ -29,7 +29,7 @@ def take(triggers: Sequence[Trigger], event: Event, payload: Any, actor: Actor) 
     keys = _keys(triggers, payload)
     if len(keys) < (1 if is_reference(event.payload) else 2):
         return
-    with suppress(ValkyrError):  # each start is refused for the same reason, and says it
+    with suppress(ValkyrError):  # each start is then rejected for the same reason
         limits = hold(event.workspace_id, actor.user_id)
         room(event.workspace_id, limits)
         concurrency.lock(keys)
@@ -39,7 +39,7 @@ def _keys(triggers: Sequence[Trigger], payload: Any) -> set[ConcurrencyKey]:
     keys: set[ConcurrencyKey] = set()
     with concurrency.one_budget():
         for trigger in triggers:
-            # A start without a version or with a key that cannot be made says so itself.
+            # A start without a version, or whose key cannot be rendered, reports this error itself.
             with suppress(ValkyrError):
                 rule = chosen_version(trigger.workflow, None).graph.concurrency
                 [key] = concurrency.render_all(rule, trigger.workflow_id, [payload])

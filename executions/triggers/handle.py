@@ -18,7 +18,7 @@ from executions.sealing.sealer import opened, opened_text
 from executions.states import FINAL, ExecutionState
 
 ACTOR = Actor.system("code")
-# Seconds between two checks; each is 1.5 times as long as the one before.
+# Seconds between two checks, at first and at most; each pause is 1.5 times as long as the previous.
 FIRST_LOOK, LONGEST_LOOK = 0.01, 1.0
 
 

@@ -11,7 +11,8 @@ from executions.models import WorkflowExecution
 from executions.sealing.sealer import PayloadSealer
 from executions.states import ExecutionState
 
-# Rows of one statement: with payloads of the largest size, half of what one value may be.
+# Maximum rows of one statement. With payloads of the maximum size, its parameter has half the size
+# that PostgreSQL allows for a value.
 TOGETHER = 500
 
 

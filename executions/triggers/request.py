@@ -32,7 +32,7 @@ class Branch:
     version_id: UUID
     point: str = ""
     prepare: Callable[[WorkflowExecution], None] | None = None
-    labels: Mapping[str, str] | None = None  # those of the origin, which it keeps
+    labels: Mapping[str, str] | None = None  # the origin's labels, which are kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +63,10 @@ class StartRequest:
     branch: Branch | None = None
     trigger: Trigger | None = None
     parent: ParentRun | None = None
-    joined: bool = False  # it is part of a transaction that its caller began
-    canary: bool = False  # it takes the canary version's share of the starts
-    ids: tuple[UUID, ...] = ()  # of its executions, if the choice of the version needed them
-    more: bool = False  # other statements follow in the transaction
+    joined: bool = False  # whether its caller began the transaction
+    canary: bool = False  # whether it belongs to the canary version's share
+    ids: tuple[UUID, ...] = ()  # IDs of its executions, if the choice of the version needed them
+    more: bool = False  # whether other statements follow in the transaction
 
 
 def chosen_priority(priority: int | None) -> int:

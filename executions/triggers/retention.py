@@ -36,7 +36,7 @@ def days() -> float:
 
 def events(before: datetime) -> QuerySet[Event]:
     """Return the fully delivered events that were published before a time."""
-    # The ids hold the time they were made at: old rows are a range of the primary key.
+    # IDs contain the time of their creation, so old rows are a range of the primary key.
     return Event.objects.filter(pk__lt=first_id_at(before), delivered_at__isnull=False)
 
 
@@ -58,7 +58,8 @@ def _delete(rows: QuerySet[Any]) -> int:
     return count
 
 
-# How long responses are kept for callers that repeat an `Idempotency-Key`.
+# How long responses are kept for callers that repeat an `Idempotency-Key`, and the limits of
+# pruning.
 
 
 KEPT = timedelta(hours=24)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-WINDOW_SECONDS = 300  # how far the sender's clock may be from ours, either way
+WINDOW_SECONDS = 300  # maximum difference from the sender's clock, in both directions
 MAX_HEADER = 1_000
 
 _TIME = re.compile(r"[0-9]{1,12}")

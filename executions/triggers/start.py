@@ -58,7 +58,7 @@ from executions.triggers.request import (
 )
 from executions.triggers.stored_input import row_of, stored, value_of
 
-# The check of the payload, which follows, has the limit.
+# No limit on the hashed bytes, because the payload's check that follows has one.
 MOST_HASHED = 2**31
 
 
@@ -289,7 +289,7 @@ def _insert(
     values = [value_of(payload) for payload in payload_list]
     keys = concurrency.render_all(rule, request.workflow.pk, values)
     rendered = _labels(request, values)
-    # Children come with their root, which was counted.
+    # Only root executions are counted; their children are not.
     tier = None if request.parent else _limits(request, actor)
     if tier is not None:
         executions_asked.send(Workspace, workspace_id=workspace_id, user_id=actor.user_id)

@@ -26,7 +26,8 @@ from executions.triggers.start import Started, start_execution
 from executions.triggers.stored_input import stored
 from executions.triggers.sync import audit, locked
 
-# A webhook's secret: derived from the installation's key, the trigger and a counter, never stored.
+# A webhook's secret is derived from the installation's key, the trigger and a counter. It is never
+# stored.
 
 SALT = "valkyr.webhook"
 
@@ -46,11 +47,12 @@ def _derived(trigger_id: UUID, version: int, key: str | bytes) -> str:
     return salted_hmac(SALT, f"{trigger_id}:{version}", secret=key, algorithm="sha256").hexdigest()
 
 
-# Seconds for which the former secret is accepted after a rotation: by default, and at most.
+# Seconds for which the previous secret is accepted after a rotation, by default and at most.
 OVERLAP_SECONDS = 24 * 3600
 MAX_OVERLAP_SECONDS = 7 * 24 * 3600
 
-# A signature may be as far in the future as in the past; after this time, none is fresh.
+# Time after which a stored signature is certainly no longer fresh: a signature's time may be as far
+# in the future as in the past.
 KEPT = timedelta(seconds=2 * signature.WINDOW_SECONDS)
 PRUNED_AT_ONCE = 5_000
 
@@ -92,11 +94,12 @@ def authenticate(trigger_id: UUID, request: WebhookRequest) -> Authentic:
         .defer("workflow__definition")
         .first()
     )
-    # Missing ones are compared as well, so that the rejection takes as long.
+    # Also compare if the trigger is missing, so that the rejection takes as long.
     version = 1 if trigger is None else trigger.secret_version
     prove = _token if trigger is not None and trigger.settings["auth"] == "bearer" else _signed
     proof = prove(trigger_id, version, request)
-    # The former secret is also compared whether it is accepted or not.
+    # Also compare the previous secret, even if it is not accepted, so that the time does not reveal
+    # it.
     former = prove(trigger_id, version - 1, request)
     if proof is None and trigger is not None and _overlaps(trigger):
         proof = former

@@ -22,8 +22,8 @@ from celery import Signature, current_app
 from celery.signals import after_task_publish, before_task_publish
 from kombu.utils.functional import LRUCache
 
-# A message names the task that sent it. Outside of tasks it names none, so that the copies remain
-# valid for the next request.
+# A message names the task that sent it. Messages from outside of tasks name none, so their copies
+# can be reused for later requests.
 _outside_tasks: Any = LRUCache(limit=256)
 
 
@@ -34,8 +34,8 @@ class Alike:
         """Start with an empty cache in a task; elsewhere share this process's cache."""
         self._producer = producer
         self._known: Any = {} if current_app.current_worker_task else _outside_tasks
-        # Celery itself notifies listeners of sent messages (traces, events), so copies are not
-        # used.
+        # If something listens to sent messages (traces, events), copies are not used, because only
+        # Celery notifies listeners.
         self._copies = not (
             before_task_publish.receivers
             or after_task_publish.receivers

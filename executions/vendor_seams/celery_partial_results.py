@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary
 
 from celery.concurrency import asynpool
 
-# The stubs of Celery do not know what this class keeps to itself.
+# Untyped, because Celery's stubs do not declare the private members of this class.
 ResultHandler: Any = asynpool.ResultHandler
 
 
@@ -30,7 +30,7 @@ def continue_partial_results() -> None:
 
 
 _read = ResultHandler._recv_message
-# What each child's pipe is being read for; a child that ends is forgotten.
+# The unfinished read of each child's pipe; the entry of a child that ends is dropped.
 _unfinished: WeakKeyDictionary[Any, Iterator[None]] = WeakKeyDictionary()
 
 
@@ -41,7 +41,7 @@ def _continued(
     result = _unfinished.get(process)
     if result is None:
         result = _unfinished[process] = _read(self, add_reader, fd, callback)
-    # Not `yield from`, which would close the reader of the result together with this one.
+    # Not `yield from`, which would close the result's reader together with this generator.
     while True:
         try:
             next(result)

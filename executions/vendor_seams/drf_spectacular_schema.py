@@ -23,7 +23,7 @@ from rest_framework.settings import perform_import
 _one_at_a_time = Lock()
 _ours: ContextVar[bool] = ContextVar("our OpenAPI document is made", default=False)
 _CACHES = ("_load_enum_name_overrides", "get_lib_doc_excludes", "get_openapi_type_mapping")
-# Read when the package is imported, not when a document is made.
+# Settings that are read when the package is imported, not when a document is generated.
 _OF_VIEWS = ("SERVE_", "DEFAULT_GENERATOR_CLASS")
 
 

@@ -25,7 +25,7 @@ from psycopg.abc import PQGen
 from psycopg.generators import send
 from psycopg.pq import TransactionStatus
 
-# The connection's attribute that returns the commands that are due (psycopg_scoped.py).
+# The attribute of a connection with a function that returns the due commands (psycopg_scoped.py).
 DUE = "valkyr_due"
 
 

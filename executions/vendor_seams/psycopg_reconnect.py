@@ -16,7 +16,7 @@ from typing import Any
 
 from psycopg import OperationalError
 
-# How long the pool tries before it fails the waiting clients.
+# Seconds for which the pool tries to connect before it fails the waiting clients.
 SECONDS = 1.0
 
 

@@ -31,8 +31,8 @@ from executions.vendor_seams.psycopg_pipeline import DUE, one_round_trip
 PREPARED = "valkyr_prepared"
 IDLE, OPEN = int(TransactionStatus.IDLE), int(TransactionStatus.INTRANS)
 FAILED = int(TransactionStatus.INERROR)  # it accepts only a rollback
-# They read no rows, and may undo the settings. SAVEPOINT is not one of them: it may be the first
-# statement of its transaction.
+# Statements that read no rows, and may undo the settings. SAVEPOINT is not included, because it may
+# be the first statement of its transaction.
 SAVEPOINTS = ("ROLLBACK TO", "RELEASE SAVEPOINT")
 
 

@@ -40,7 +40,8 @@ def limit_waits(
         try:
             return usual(generator, timeout=seconds, **named)
         except OperationalError as error:
-            # An error of the server has a code, and the statement has ended.
+            # A server's error has a code; then the statement has ended, and the session is still
+            # usable.
             status = connection.pgconn.transaction_status
             if error.sqlstate is None and status == TransactionStatus.ACTIVE:
                 connection.pgconn.finish()

@@ -17,7 +17,7 @@ from valkyr.cli.errors import UNKNOWN_ADDRESS, CliError, Exit, refused
 from valkyr.cli.interrupts import ends_when_interrupted
 
 PAGE = 500
-# How often a request that may be repeated is tried; the pauses between, in seconds.
+# Pauses before a repeatable request is sent again, in seconds; their number limits the repetitions.
 PAUSES = (0.3, 1.0)
 BROKEN = (httpx.ReadError, httpx.RemoteProtocolError, httpx.ReadTimeout, httpx.WriteError)
 NOT_OURS = (
@@ -41,7 +41,7 @@ class ApiClient:
     def __init__(self, http: httpx.Client, *, token: bool = True) -> None:
         """Store `http`, a client with the installation's address and the credentials."""
         self._http, self._token = http, token
-        # Whether the list that was read last continues beyond its limit.
+        # Whether the last list continues beyond its limit.
         self.more = False
 
     def get(self, path: str, **query: Any) -> Any:
@@ -89,7 +89,7 @@ class ApiClient:
             found = page[:left]
             yield from found
             left = None if left is None else left - len(found)
-            # Only the cursor of the link: behind a proxy its host may be unreachable for us.
+            # Use only the cursor of the link, because behind a proxy, its host may be unreachable.
             following = urlsplit(answer.links.get("next", {}).get("url", "")).query
             cursor = parse_qs(following).get("cursor")
             self.more = bool(cursor) or len(found) < len(page)
@@ -111,7 +111,7 @@ class ApiClient:
                     raise self._refusal(answer)
                 yield from _parsed(answer.iter_lines(), last)
         except BROKEN:
-            return  # it comes back
+            return  # the caller reconnects
         except httpx.HTTPError as error:
             raise self._unreachable(error) from error
 

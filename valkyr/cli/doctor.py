@@ -14,7 +14,7 @@ from valkyr.cli.errors import CliError
 from valkyr.cli.options import Choices
 
 OURS = ("valkyr", "executions", "runners", "dlq", "valkyr_plugins")
-# Warnings that block commands and users.
+# Warnings about problems that block commands and users.
 SERIOUS = frozenset({"executions.W101", "valkyr.W030", "valkyr.W031", "valkyr.W032", "valkyr.W033"})
 # The parts of an installation to which checks belong; all others are `settings`.
 PARTS = {
@@ -84,11 +84,11 @@ def examine(choices: Choices) -> Report:
     try:
         set_up(choices.settings, choices.environment)
     except CliError as error:
-        # The settings module reports several mistakes in several lines.
+        # The settings module reports each mistake on a separate line.
         lines = error.message.splitlines()
         found = [DoctorFinding("settings", "doctor.settings", one, error.hint) for one in lines]
         return Report(found, ["settings"])
-    except Exception as error:  # whatever the project's modules raise during their import
+    except Exception as error:  # any error of the project's modules during import
         text = f"The project cannot be loaded: {type(error).__name__}: {error}"
         hint = "Run `manage.py check` to find the place."
         return Report([DoctorFinding("settings", "doctor.settings", text, hint)], ["settings"])
@@ -187,7 +187,8 @@ def _database() -> Iterator[DoctorFinding]:
         )
 
 
-# Without these limits, a frozen process that holds a row's lock blocks all others: (name, advice).
+# Recommended limits, by name. Without them, a frozen process that holds a row's lock blocks all
+# other processes.
 LOCK_LIMITS = {"idle_in_transaction_session_timeout": "5s", "lock_timeout": "3s"}
 
 
@@ -214,7 +215,8 @@ def _lock_limits() -> Iterator[DoctorFinding]:
         )
 
 
-# Rows of the audit trail are only added: the database rejects everything else for all roles.
+# Models to which rows can only be added: for all roles, the database rejects changes of the audit
+# trail.
 APPEND_ONLY = frozenset({"Activity", "AuditSeal"})
 MISSING_GRANTS = """
 SELECT c.relname, string_agg(g.privilege, ', ' ORDER BY g.privilege)

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-# The code of a 404 for an address that the API does not have, unlike that of a missing row.
+# The code of a 404 for an address that the API does not have; a missing row has another code.
 UNKNOWN_ADDRESS = "unknown_address"
 
 

@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from valkyr.cli.client import ApiClient, StreamEvent
 
 FINAL = frozenset({"SUCCESS", "FAILED", "CANCELLED", "TIMEOUT"})
-# A server sends something every 15 s; one that is silent for longer is gone.
+# Seconds of silence after which the connection counts as lost; a server sends something every 15 s.
 SILENCE = 30.0
-# Between two connections, and how long a server may be away, in seconds.
+# The pause between two connections, and the maximum time without a server, in seconds.
 PAUSE, PATIENCE = 1.0, 60.0
 
 
@@ -36,7 +36,7 @@ def follow(
                 if event.name == "end":
                     return
                 if _left(deadline) < SILENCE:
-                    break  # the next connection waits no longer than that
+                    break  # the next connection has a shorter read timeout
         except CliError as error:
             if heard is None or not _may_return(error) or time.monotonic() - heard > PATIENCE:
                 raise

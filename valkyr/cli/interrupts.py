@@ -30,7 +30,7 @@ def ends_when_interrupted(text: str = "Interrupted.\n") -> Iterator[None]:
         return
 
     def end(_number: int, _frame: FrameType | None) -> None:
-        # Output that is being written now cannot be flushed from here.
+        # Output that is just being written cannot be flushed from a signal handler.
         with contextlib.suppress(RuntimeError, OSError, ValueError):
             sys.stdout.flush()
         if sys.stderr.isatty():

@@ -116,7 +116,8 @@ def _django_request(request: httpx.Request) -> Any:
         for name, value in request.headers.items()
         if name not in {"content-length", "content-type", "host"}
     }
-    # No client address; and the audit trail's entry point, which no header can set.
+    # No client address. `valkyr.door` is the entry point for the audit trail, which no header can
+    # set.
     facts: Any = {"REMOTE_ADDR": "", "SERVER_NAME": _host(), "valkyr.door": DOOR}
     return RequestFactory(headers=headers, **facts).generic(
         request.method,

@@ -77,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, click.Abort):
         click.echo("Interrupted.", err=True)
         return Exit.INTERRUPTED
-    except BrokenPipeError:  # the reader of our output has closed it
+    except BrokenPipeError:  # the reader of the output has closed it
         sys.stdout = None
         return Exit.OK
     return code
@@ -87,7 +87,7 @@ def _misused(
     error: click.ClickException, arguments: Sequence[str] | None, choices: Choices
 ) -> None:
     """Print an error about the command line, as JSON if requested."""
-    # Arguments after the mistake were not parsed.
+    # Search all arguments, because those after the mistake were not parsed.
     choices.json |= "--json" in (sys.argv[1:] if arguments is None else arguments)
     if not choices.json:
         error.show()

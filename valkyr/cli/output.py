@@ -21,13 +21,14 @@ from valkyr.cli.errors import CliError
 from valkyr.cli.options import Choices
 
 Row = Mapping[str, Any]
-# A column's heading, and the row's key or a function of the row.
+# A column's heading, and either a key of the row or a function of the row.
 Column = tuple[str, str | Callable[[Row], Any]]
 # Characters in other users' text that could move the cursor or colour the terminal.
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 TIME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(\.\d+)?Z\Z")
 SHOWN_TIME = re.compile(r"(\d{4}-)(\d\d-\d\d \d\d:\d\d):\d\dZ\Z")
-# Columns of sentences and lists, their minimum widths, and the separator of two columns.
+# Columns with sentences or lists, their minimum width, and the space between two columns, in
+# characters.
 PROSE, LEAST, GAP = frozenset({"REASON", "ERROR", "RESULT", "SCOPES"}), 24, 2
 STYLES = {
     "SUCCESS": "green", "FAILED": "red", "DLQ": "red", "TIMEOUT": "red", "CANCELLED": "yellow",
@@ -166,7 +167,8 @@ class CommandOutput:
             made.add_column(heading, width=width, no_wrap=not free, overflow="ellipsis")
         for row in rows:
             made.add_row(*(Text(cell, STYLES.get(cell, "")) for cell in row))
-        # Ids are copied, so nothing else is squeezed: a terminal too narrow breaks the lines.
+        # Other columns are not narrowed, because users copy IDs from them. If the terminal is too
+        # narrow, it wraps the lines.
         whole = max(self.console.width, sum(widths) + GAP * len(widths))
         Console(file=sys.stdout, highlight=False, width=whole).print(made)
 

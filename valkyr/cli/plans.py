@@ -13,7 +13,7 @@ from valkyr.cli.output import CommandOutput
 if TYPE_CHECKING:
     from valkyr.cli.client import ApiClient
 
-# Exit code of `plan` if something would change.
+# The exit code of `plan` if something would change.
 CHANGES = 2
 SECONDS = 600
 SIGNS = {"create": "+", "change": "~", "layout": "~", "archive": "-", "delete": "-"}

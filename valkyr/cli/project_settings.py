@@ -37,7 +37,7 @@ def set_up(settings: str | None, environment: Mapping[str, str] = os.environ) ->
 
 def _use_running_stack() -> bool:
     """Use the environment of a running `valkyr up` stack, if any; return whether it was used."""
-    # By name: the platform is above this layer, and optional.
+    # Imported by name, because the platform is above this layer, and optional.
     try:
         stack = importlib.import_module("valkyr_project.up.running_stack")
         rejected = importlib.import_module("valkyr_project.up.options").UpError

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
-# Variables of GitHub Actions and GitLab CI: repository, commit, branch or tag.
+# Variables of GitHub Actions and GitLab CI with the repository, the commit, and the branch or tag.
 GITHUB = ("GITHUB_REPOSITORY", "GITHUB_SHA", "GITHUB_REF_NAME")
 GITLAB = ("CI_PROJECT_URL", "CI_COMMIT_SHA", "CI_COMMIT_REF_NAME")
 SECONDS = 10

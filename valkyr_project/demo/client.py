@@ -7,8 +7,6 @@ import httpx
 
 from executions.definition.graph.document import load_text
 
-# Errors that stop the demo, as messages for the user at the terminal.
-
 
 class DemoError(Exception):
     """An error of the demo; the message says what was found, where, and what to do."""
@@ -25,7 +23,7 @@ class Api:
         """Sign in at `url` (without a trailing slash)."""
         self.url = url
         self._account = {"username": username, "password": password}
-        # A transport of our own: no proxy from the environment, and time for a web process that
+        # A separate transport ignores proxies of the environment, and retries while a web process
         # restarts.
         transport = httpx.HTTPTransport(retries=CONNECT_RETRIES)
         self._http = httpx.Client(base_url=url, timeout=30, transport=transport)
@@ -108,7 +106,7 @@ class Api:
     ) -> httpx.Response:
         try:
             answer = self._http.request(method, path, **more)
-            if answer.status_code == 401:  # the token's half hour is over
+            if answer.status_code == 401:  # the token expired after half an hour
                 self._sign_in()
                 answer = self._http.request(method, path, **more)
         except httpx.TransportError as error:

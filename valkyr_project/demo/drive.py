@@ -13,7 +13,7 @@ from valkyr_project.demo.orders import FOLDER
 from valkyr_project.demo.stack import Stack
 from valkyr_project.up.environment import step_defaults
 
-# Follow the executions: one line per second, until all have ended or time is up.
+# Follow the executions and print one line per second, until all have ended or the time is over.
 
 
 FINAL = frozenset({"SUCCESS", "FAILED", "CANCELLED", "TIMEOUT"})
@@ -96,7 +96,7 @@ def _show(progress: DemoProgress) -> None:
 
 
 SLUG = "order-import"
-ONE_BY_ONE = 3  # the first orders go through `execute`, the others in one batch
+ONE_BY_ONE = 3  # the first orders use `execute`, the others one batch
 FIRST_SECONDS = 30.0
 PARTNER = re.compile(r"^( +partner:) \S+", re.MULTILINE)
 

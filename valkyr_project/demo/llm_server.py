@@ -18,13 +18,13 @@ from typing import Any
 
 from valkyr_project.up.environment import PARTNER_ADDRESS
 
-# The answers of the demo's model: always the same for the same request, so that examples can be
+# The answers of the demo's model. Equal requests get equal answers, so that examples can be
 # checked.
 #
-# It is not a real model. Asked for data, it fills in the schema; asked for a text, it writes as
-# many words as the prompt's line `Words:` requests, about the contents of `Chapter:` and
-# `Keywords:`. Its first draft of a chapter about methods is too short, so that there is something
-# to refine.
+# It is not a real model. For a request for data, it fills in the schema. For a request for a text,
+# it writes as many words as the prompt's line `Words:` requests, about the contents of `Chapter:`
+# and `Keywords:`. Its first draft of a chapter about methods is too short, so that there is
+# something to refine.
 
 
 MOST_WORDS = 5_000

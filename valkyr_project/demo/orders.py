@@ -7,9 +7,9 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-# The partner's answers, determined by the order's number and the number of its calls.
+# The partner's answers depend only on the order's number and on the number of its calls.
 #
-# Pure: the same orders always meet the same trouble, so that the demo knows the result.
+# No I/O. The same orders always have the same faults, so that the demo knows the result.
 
 
 DISCONTINUED = "OLD-"  # articles whose SKU has this prefix are rejected in every order
@@ -67,7 +67,7 @@ def _reservation_trouble(order: Order) -> Trouble:
 
 
 _PROJECT = Path(__file__).resolve().parents[2]
-# Beside the packages in the repository, inside one of them in the wheel.
+# In the repository, the folder is beside the packages; in the wheel, it is inside one of them.
 FOLDER = next(
     place / "order-import"
     for place in (_PROJECT / "executions" / "examples", _PROJECT / "examples")

@@ -45,7 +45,7 @@ class Ledger:
     calls: Counter[tuple[str, str]] = field(default_factory=Counter)
     effects: Counter[tuple[str, str]] = field(default_factory=Counter)  # (service, order) -> times
     repeats: Counter[str] = field(default_factory=Counter)  # calls with a known key
-    carrier_awake: bool = False  # before that it never answers about some shipments
+    carrier_awake: bool = False  # before that, some shipments get no answer
     _done: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -113,7 +113,7 @@ class PartnerServer(ThreadingHTTPServer):
         try:
             super().__init__((PARTNER_ADDRESS, port), _Handler)
         except OSError as error:
-            # Only Linux answers on every loopback address without configuration.
+            # Only Linux accepts every loopback address without configuration.
             if error.errno != errno.EADDRNOTAVAIL:
                 raise
             super().__init__(("127.0.0.1", port), _Handler)
@@ -144,7 +144,7 @@ class PartnerServer(ThreadingHTTPServer):
     def stop(self) -> None:
         """Stop answering and close the port."""
         self.closing.set()
-        if self._answering:  # `shutdown` would wait indefinitely for a loop that never began
+        if self._answering:  # otherwise, `shutdown` would wait forever for a loop that never began
             self.shutdown()
         self.server_close()
 

@@ -13,7 +13,7 @@ from valkyr_project.demo.client import DemoError
 from valkyr_project.embedded.child import start_child
 from valkyr_project.up import environment, home, options
 
-PATIENCE_SECONDS = 120.0  # a first start makes a database
+PATIENCE_SECONDS = 120.0  # the first start creates a database
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def find_or_start(partner_host: str) -> Stack:
         [sys.executable, "-m", "valkyr_project.up"],
         env={"VALKYR_HTTP_ALLOWED_NETWORKS": f"{partner_host}/32", **os.environ},
         cwd=options.PROJECT,
-        start_new_session=True,  # the terminal's Ctrl-C is for us; we pass it on once
+        start_new_session=True,  # only the demo gets the terminal's Ctrl-C; it passes it on once
         death_signal=signal.SIGTERM,
     )
     try:

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-# Errors of an embedded server, as messages for the user at the terminal.
-
 
 class ServerError(Exception):
     """An error that prevents an embedded server from running; the message says what to do."""

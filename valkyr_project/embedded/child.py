@@ -27,7 +27,7 @@ def die_with_parent(number: signal.Signals) -> Callable[[], None]:
 
     def ask_kernel() -> None:
         prctl(PR_SET_PDEATHSIG, int(number), 0, 0, 0)
-        if os.getppid() != parent:  # the parent died before the request to the kernel
+        if os.getppid() != parent:  # the parent died before the call of prctl
             os.kill(os.getpid(), number)
 
     return ask_kernel
@@ -51,7 +51,7 @@ def start_child(
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     try:
-        # Only a hook after the fork can request the death signal; it makes two system calls.
+        # Only a hook after the fork can request the death signal. It only makes two system calls.
         return subprocess.Popen(list(command), preexec_fn=prepare, **more)  # noqa: PLW1509, S603
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
@@ -120,6 +120,8 @@ def free_port(preferred: int = 0) -> int:
                 continue
             address = probe.getsockname()
             with socket.create_connection(address):
-                probe.accept()[0].close()  # first: the minute applies to the side that closes
+                # Close this side first, because the minute applies to the side that closes first
+                # (TIME_WAIT).
+                probe.accept()[0].close()
             return int(address[1])
     raise OSError("no free port at 127.0.0.1")

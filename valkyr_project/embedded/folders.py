@@ -171,10 +171,10 @@ def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
-# Where the servers' programs are, in a folder from which the account can run them.
+# Find the servers' programs in a folder from which the account can run them.
 #
-# An unprivileged account cannot reach a virtual environment under root's own folder; then the
-# programs are copied once to /var/lib/valkyr, atomically.
+# An unprivileged account cannot reach a virtual environment under root's own folder. In this case,
+# the programs are copied once to /var/lib/valkyr, atomically.
 
 
 def postgres_bin(account: Account) -> Path:

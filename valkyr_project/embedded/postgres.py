@@ -19,7 +19,8 @@ from valkyr_project.embedded.leftovers import is_running, stop_leftovers
 USER = "valkyr"
 # SIGINT: fast shutdown, no recovery needed; SIGQUIT: immediate, recovery at the next start.
 STOP_STEPS = ((signal.SIGINT, 20.0), (signal.SIGQUIT, 5.0))
-# A crash recovery or a previous server that is still ending may delay a start.
+# Maximum seconds for a start, which a crash recovery or a previous server that is still ending may
+# delay.
 START_SECONDS = 120.0
 SETTINGS = {
     "listen_addresses": "127.0.0.1",
@@ -28,11 +29,12 @@ SETTINGS = {
     "timezone": "UTC",
     "log_timezone": "UTC",
     "jit": "off",  # our statements are short; compiling them costs more than it saves
-    "wal_level": "minimal",  # one server: only its own recovery reads its log
+    "wal_level": "minimal",  # a single server: only its own recovery reads the log
     "max_wal_senders": "0",
     "max_wal_size": "2GB",
 }
-# In postmaster.pid (utils/pidfile.h of PostgreSQL): the line, counted from 0, and its values.
+# In postmaster.pid (utils/pidfile.h of PostgreSQL): the number of the status line, counted from 0,
+# and its values if the server answers.
 STATUS_LINE = 7
 ANSWERING = frozenset({"ready", "standby"})
 WORTHLESS = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
@@ -144,7 +146,8 @@ class Postgres:
             f"--username={USER}",
             f"--pwfile={word}",
             "--auth=scram-sha-256",
-            # The password is 256 random bits: stretching it would only slow down each connection.
+            # The password has 256 random bits, so stretching it would only slow down each
+            # connection.
             "--set=scram_iterations=1",
             "--encoding=UTF8",
             "--locale-provider=builtin",

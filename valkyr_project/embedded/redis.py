@@ -133,7 +133,7 @@ class Redis:
                 link.sendall(f"AUTH {self._place.password()}\r\nPING\r\nQUIT\r\n".encode())
                 with link.makefile("rb") as answers:
                     return answers.read().splitlines()[:2] == [b"+OK", b"+PONG"]
-        except OSError:  # connection refused; while it loads its file, it answers with an error
+        except OSError:  # no connection; while Redis loads its file, it answers with an error
             return False
 
     def _launch_again(self, deadline: float) -> None:

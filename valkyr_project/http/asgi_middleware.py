@@ -18,7 +18,8 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[..., Awaitable[None]]
 
-# How much of a rejected body is read and discarded, so that its sender can read the response.
+# Maximum bytes of a rejected body that are read and discarded, so that its sender can read the
+# response.
 PATIENCE = 64 * 1024 * 1024
 _CHARSET = re.compile(rb";\s*charset=[^;]*", re.IGNORECASE)
 
@@ -115,10 +116,11 @@ async def refuse(
     await send({"type": "http.response.body", "body": body})
 
 
-# Every request has an id and a trace; both are in its log lines and its response's headers.
+# Every request has an ID and a trace, which are in its log lines and in the headers of its
+# response.
 #
-# It wraps the whole ASGI application, so that the server's access line, which is written while a
-# response is sent, has them too.
+# The middleware wraps the whole ASGI application, so that they are also in the server's access
+# line, which is written while a response is sent.
 
 
 class RequestIds:

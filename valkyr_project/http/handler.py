@@ -55,12 +55,13 @@ class DisconnectWatch:
             pass
 
 
-# Requests that are handled at once; more are queued. Most of these wait for a connection or an end.
+# Maximum number of requests that are handled at once; further requests are queued. Most of them
+# wait for a database connection or for the end of an execution.
 THREADS = 128
 
 
-# Files up to this size, such as those of pages, are sent as a whole: streaming one takes two more
-# switches of threads, and a first visit loads some 40 of them.
+# Maximum bytes of a file, such as a static file of a page, that is sent as a whole. Streaming a
+# file takes two more thread switches, and a first visit loads about 40 files.
 SMALL_FILE = 512 * 1024
 
 

@@ -15,7 +15,7 @@ from executions.observability.metric_values import Counter
 from valkyr_project.http.asgi_middleware import Send, refuse
 from valkyr_project.http.places import Overloaded, Places, RequestPlace
 
-# The process's connections that are reserved for urgent requests and pages.
+# Number of the process's database connections that are reserved for urgent requests and pages.
 KEPT_CONNECTIONS = 2
 # Seconds after which a rejected client may retry, at random so that they do not all return at once.
 EARLIEST, LATEST = 1, 5
@@ -54,7 +54,7 @@ def waits(scope: Any) -> bool:
     try:
         match = resolve("/" + scope["path"].removeprefix(prefix).lstrip("/"))
     except Resolver404:
-        return False  # metrics, which middleware answers; or nothing, which costs little
+        return False  # metrics, which middleware answers, or an unknown path, which costs little
     return getattr(getattr(match.func, "cls", None), "urgent", None) is False
 
 

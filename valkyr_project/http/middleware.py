@@ -9,7 +9,7 @@ from django.utils.cache import get_max_age
 
 from executions.definition.templating.render_guard import refused
 
-# Our pages use none of these, so no script can be made to use them. Browsers report unknown names,
+# Features that our pages do not use, and that no script may use. Browsers report unknown names,
 # which the browser tests would detect.
 PERMISSIONS = ", ".join(
     f"{name}=()"
@@ -20,12 +20,12 @@ PERMISSIONS = ", ".join(
         *("usb", "xr-spatial-tracking"),
     )
 )
-# Sign-in asks for passkeys; frames of other sites may not.
+# Sign-in uses passkeys, but frames of other sites must not.
 PERMISSIONS += ", publickey-credentials-get=(self), publickey-credentials-create=(self)"
 
 
-# Browsers apply the policy of permissions to documents and workers. It has 500 bytes, and a page
-# has some 40 files.
+# Types without the header Permissions-Policy, which browsers apply only to documents and workers.
+# It has 500 bytes, and a page has about 40 files.
 NO_DOCUMENTS = ("text/css", "text/javascript", "font/")
 
 
@@ -71,9 +71,6 @@ def _compressible(response: HttpResponseBase) -> bool:
     return kind in {"text/html", "text/javascript"}
 
 
-# Requests render no templates of tenants: workers do.
-
-
 class NoRendering:
     """Prevents templates of workflows from being rendered while a request is handled.
 
@@ -90,10 +87,11 @@ class NoRendering:
             return self._get_response(request)
 
 
-# The Content-Security-Policy: no inline script anywhere; two inline style blocks by hash.
+# The Content-Security-Policy allows no inline scripts, and two inline style blocks by their hashes.
 
 
-# Unfold's theme colours and htmx's indicator styles; a test compares them with what is served.
+# Hashes of Unfold's theme colours and of htmx's indicator styles; a test compares them with the
+# served pages.
 STYLE_HASHES = [
     "'sha256-/RlfhfmWDOKNHg+Yx1JTcIFQJwhzMrXANWAxbKknRAw='",
     "'sha256-bsV5JivYxvGywDAZ22EZJKBFip65Ng9xoJVLbBg7bdo='",

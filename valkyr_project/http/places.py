@@ -12,9 +12,10 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-# Seconds that a request waits for a slot; and after the queue was not empty for longer than that.
+# Maximum seconds that a request waits for a slot: normally, and if the queue has not been empty for
+# longer than that.
 PATIENCE, SHORT_PATIENCE = 5.0, 0.5
-# Requests that wait at most: each keeps its body.
+# Maximum number of waiting requests, each of which keeps its body.
 QUEUE_LIMIT = 1_000
 
 
@@ -44,7 +45,7 @@ class Places:
         self._free = most
         self._clock = clock
         self._queue: deque[asyncio.Future[None]] = deque()
-        # Since when the queue is not empty; None while it is empty.
+        # The time since which the queue is not empty; None while it is empty.
         self._since: float | None = None
 
     @property
@@ -91,7 +92,7 @@ class Places:
         """Give a returned slot to the request that has waited longest, or mark the slot free."""
         while self._queue:
             turn = self._queue.popleft()
-            if not turn.done():  # else its owner is about to leave the queue
+            if not turn.done():  # otherwise, its owner is about to leave the queue
                 turn.set_result(None)
                 break
         else:

@@ -15,8 +15,9 @@ import uvicorn
 def main() -> None:
     """Run uvicorn, with its own arguments, until it is stopped."""
     signal.signal(signal.SIGTERM, _end)
-    # The collector need not examine imported objects, which stay; asgi.py enables it again. Not
-    # imported here: uvicorn sets logging up first, and Django's settings must take precedence.
+    # The garbage collector need not examine imported objects, which stay; asgi.py enables it again.
+    # asgi.py is not imported here, because uvicorn sets up logging first, and Django's settings
+    # must take precedence.
     gc.disable()
     uvicorn.main()
 

@@ -27,10 +27,12 @@ App = Callable[..., Awaitable[None]]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
-# A browser learns the reason only from a close code, which can only be sent after accepting.
+# A browser learns the reason only from a close code, which can be sent only after the connection is
+# accepted.
 REFUSED = 4000
 RECONNECT, TOO_MANY, TOO_BIG = 1001, 1008, 1009
-# Clients need not send anything; some occasionally send a short message as a keep-alive.
+# Limits for a client's messages. Clients need not send any, but some send short messages as a
+# keep-alive.
 MOST_MESSAGES, LONGEST_MESSAGE = 1_000, 1_024
 BEARER = "bearer"
 
@@ -98,7 +100,7 @@ async def _converse(answer: HttpResponseBase, receive: Receive, send: Send) -> C
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
     ended = done.pop()
-    # Cancelled, because the client would not even read that it was too slow.
+    # It is cancelled if the client does not even read that it was too slow.
     return None if ended.cancelled() else ended.result()
 
 
@@ -122,7 +124,8 @@ async def _listen(receive: Receive) -> Closing | None:
 
 
 def _has_socket(scope: Message) -> bool:
-    # Django resolves what follows the script name, which the path of an ASGI scope has or has not.
+    # Django resolves the path after the script name, which an ASGI scope's path may or may not
+    # contain.
     script_name = get_script_prefix(scope).rstrip("/")
     try:
         view = resolve(scope["path"].removeprefix(script_name)).func
@@ -138,7 +141,7 @@ def _as_get(scope: Message) -> Message:
     match scope.get("subprotocols", ()):
         case [first, token, *_] if first == BEARER and b"authorization" not in names:
             headers.append((b"authorization", f"Bearer {token}".encode("latin-1")))
-    # A browser cannot set Accept; other clients can, but a socket has one kind of response.
+    # Drop Accept: browsers cannot set it, and a socket has only one kind of response.
     kept = [(name, value) for name, value in headers if name != b"accept"]
     scheme = "https" if scope.get("scheme") == "wss" else "http"
     return {**scope, "type": "http", "method": "GET", "scheme": scheme, "headers": kept}

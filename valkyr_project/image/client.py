@@ -53,7 +53,7 @@ class ForkedProcess:
 
     def send_signal(self, number: signal.Signals) -> None:
         """Send a signal to the process if it is still running."""
-        # The launcher reports its end slightly later.
+        # The process may have ended already, because the launcher reports an end slightly later.
         if self.poll() is None:
             with suppress(ProcessLookupError):
                 os.kill(self.pid, number)
@@ -96,7 +96,7 @@ class ProcessImage:
         request = {"command": module_and_words, "environment": dict(environment)}
         output, writes = os.pipe()
         said, says = os.pipe()
-        # One request at a time, so that two do not arrive as one.
+        # One request at a time, so that the launcher does not read two requests as one.
         with self._lock:
             with suppress(OSError):
                 socket.send_fds(self._asking, [json.dumps(request).encode()], [writes, says])

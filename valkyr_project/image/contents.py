@@ -40,7 +40,7 @@ def load() -> None:
         import_module(name)
     for name in settings.MIDDLEWARE:
         import_string(name)
-    MigrationLoader(None)  # imports all migrations, which readiness compares with the database's
-    # Tasks bound here are not bound in each process, in its own pages.
+    MigrationLoader(None)  # imports all migrations, for the readiness check
+    # Bind the tasks here, so that each process need not bind them in its own memory pages.
     app.finalize()
     django_settings.code()

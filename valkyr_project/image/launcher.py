@@ -24,7 +24,8 @@ from valkyr_project.embedded.child import die_with_parent
 NUMBER = struct.Struct("i")
 LONGEST_REQUEST = 32 * 1024
 FILES = 2
-# Sizes of CPython's small objects, and the most bytes of holes to fill for each size.
+# Bytes: alignment and maximum size of CPython's small objects, and the maximum size of the holes to
+# fill for each object size.
 ALIGNED, LONGEST_SMALL = 16, 512
 HOLES = 100 * 1024
 
@@ -37,14 +38,14 @@ def main() -> None:
     contents.load()
     gc.collect()
     filled = _fill_holes()
-    # The collector's marks would copy each page that it examines.
+    # Otherwise, the garbage collector's marks would copy each page that it examines.
     gc.freeze()
     asked = socket.socket(fileno=int(sys.argv[1]))
     request = _serve(asked, die_with_parent(signal.SIGKILL))
     if request is not None:
         gc.enable()
         _become(request)
-    del filled  # before that, no new object lies between the shared ones
+    del filled  # until now, no new object was created between the shared ones
 
 
 def _fill_holes() -> list[bytes]:

@@ -17,7 +17,8 @@ from valkyr.beat import often
 
 log = logging.getLogger(__name__)
 
-# How long "last sent" of a duty of every few seconds may lag behind.
+# Maximum seconds by which the stored time of the last sending may lag behind, for duties that run
+# every few seconds.
 LAG_SECONDS = 60.0
 
 

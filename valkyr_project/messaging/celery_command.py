@@ -21,7 +21,7 @@ def main() -> None:
     from valkyr_project.celery import app
 
     group = click.Group("celery", commands=commands(sys.argv[1:2]))
-    if "flower" in group.commands:  # it knows no tasks
+    if "flower" in group.commands:  # it has no tasks
         from valkyr_project.messaging.flower_viewers import watch
 
         watch(app)

@@ -21,11 +21,11 @@ from executions import environment as env
 
 log = logging.getLogger(__name__)
 
-# The task list does not reload itself, so viewing a page counts for this long.
+# Seconds for which a view of a page counts, because the task list does not reload itself.
 LOOK_SECONDS = 300.0
-# Workers may have started, or missed an order, since the last one.
+# Seconds until a command is repeated, because workers may have started since, or missed it.
 ENABLE_SECONDS, DISABLE_SECONDS = 5.0, 60.0
-# Public, and called by machines. Every other request needs a sign-in first.
+# Handlers that are public and called by machines. All other requests need a sign-in.
 OPEN = (StaticFileHandler, Healthcheck, Metrics)
 ANSWERED = {200, 304}
 

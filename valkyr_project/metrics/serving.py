@@ -52,7 +52,8 @@ def begin() -> None:
     except OSError as error:
         log.warning("metrics cannot be served at %s:%s (%s)", address, port, error)
         return
-    # Children of a pool would hold the port after their parent's end.
+    # Close the socket in a pool's children, which would otherwise hold the port after their
+    # parent's end.
     os.register_at_fork(after_in_child=server.socket.close)
     threading.Thread(target=server.serve_forever, name="metrics", daemon=True).start()
 

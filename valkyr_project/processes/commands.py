@@ -11,17 +11,19 @@ from dataclasses import dataclass, field
 from executions import environment as env
 
 CELERY = (sys.executable, "-m", "valkyr_project.messaging.celery_command")
-# Gossip is not used; mingle waits 1 s at every start for revoked ids, which we never use.
+# Without gossip, which is not used, and mingle, which waits 1 s at every start for revoked IDs,
+# which Valkyr never uses.
 WORKER = ("--without-gossip", "--without-mingle", "--loglevel", "WARNING")
-# Steps of `io` wait for other systems: 256 calls of 2 s are 128 per second. A waiting thread costs
-# about 60 KB and no database connection; a process's connections come from a pool
-# (VALKYR_POOL_SIZE).
+# Threads of a worker for `io`, whose steps wait for other systems: 256 calls of 2 s are 128 per
+# second. A waiting thread costs about 60 KB and no database connection, because a process's
+# connections come from a pool (VALKYR_POOL_SIZE).
 IO_THREADS = 256
-# `control` serves everything: a few threads that mostly wait for PostgreSQL.
+# Threads of the worker for `control`. They mostly wait for PostgreSQL, so a few threads serve the
+# whole installation.
 CONTROL_THREADS = 4
 MOST_PROCESSES = 10
-# Seconds for which the web process keeps an idle connection. Longer than a proxy does (nginx: 60):
-# of a connection that the server closes first, the proxy's next request can fail.
+# Seconds for which the web process keeps an idle connection. This must be longer than in a proxy
+# (nginx: 60), because a proxy's next request can fail on a connection that the server closes first.
 KEEP_ALIVE = 75
 
 
@@ -60,12 +62,13 @@ def web(host: str, port: int, grace: int) -> ProcessCommand:
         *("--host", host, "--port", str(port), "--lifespan", "off"),
         *("--timeout-graceful-shutdown", str(grace), "--log-level", "warning"),
         *("--timeout-keep-alive", str(KEEP_ALIVE)),
-        # uvicorn would trust any caller from this machine; our own list decides.
+        # uvicorn would trust any caller from this machine; Valkyr has its own list of trusted
+        # proxies.
         *("--no-server-header", "--no-proxy-headers"),
-        # Viewers send nothing over a WebSocket; uvicorn would accept 16 MiB at once.
+        # Viewers send nothing over a WebSocket, but uvicorn would accept messages of 16 MiB.
         *("--ws-max-size", "65536"),
     )
-    # Each request has a thread of its own under ASGI: connections come from a pool.
+    # Under ASGI, each request has a separate thread, so connections come from a pool.
     return ProcessCommand(command, {"VALKYR_PROCESS": "web", "VALKYR_POOL": "threads"})
 
 
@@ -115,9 +118,9 @@ def flower(host: str, port: int, sign_in: str, *options: str) -> ProcessCommand:
     )
     environment = {
         "VALKYR_PROCESS": "flower",
-        # It warns of every worker that is still starting, which is useless.
+        # Flower warns of every worker that is still starting, which is useless.
         "VALKYR_LOG_LEVEL": "ERROR",
-        # Not on the command line, which every user of the machine can read.
+        # A variable, because every user of the machine can read the command line.
         "FLOWER_BASIC_AUTH": sign_in,
     }
     return ProcessCommand(command, environment)

@@ -12,12 +12,12 @@ from urllib.parse import unquote, urlsplit
 
 SHORTEST_KEY = 50
 FEWEST_CHARACTERS = 10
-# From tutorials, templates and our own placeholder; random text does not contain them.
+# Parts of keys in tutorials, templates and our own placeholder. Random text does not contain them.
 KNOWN_KEYS = ("changeme", "change-me", "django-insecure", "insecure", "secret-key", "secretkey")
 KNOWN_PASSWORDS = frozenset(
     {"postgres", "password", "passw0rd", "admin", "changeme", "secret", "valkyr", "redis", "guest"}
 )
-# Between the servers of a list; a password may hold a semicolon.
+# The separator of servers in a list; a semicolon in a password does not match.
 _LIST = re.compile(r";(?=[a-z][a-z0-9+.-]*://)")
 
 

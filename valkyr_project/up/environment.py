@@ -13,9 +13,9 @@ from valkyr_project.embedded.folders import write_private
 from valkyr_project.up.failing_processes import FILE, VARIABLE
 from valkyr_project.up.options import Options, UpError
 
-# Passwords generated once and kept in `<home>/secrets.env`, which only its owner can read.
+# Passwords are generated once and kept in `<home>/secrets.env`, which only its owner can read.
 #
-# The key that seals secrets in the database is in a file of its own beside it.
+# The key that seals secrets in the database is in a separate file in the same folder.
 
 
 SECRETS_FILE = "secrets.env"
@@ -107,8 +107,8 @@ def _is_private(path: Path) -> bool:
     return True
 
 
-# The address of the demo's partner, with no other service of this machine: steps may call it
-# without access to the machine's other services.
+# The address of the demo's partner. No other service of this machine uses it, so steps may call the
+# partner without access to the machine's other services.
 PARTNER_ADDRESS = "127.0.0.77"
 
 
@@ -118,7 +118,7 @@ def step_defaults(home: Path) -> dict[str, str]:
     return remote | {
         "VALKYR_HTTP_ALLOWED_NETWORKS": f"{PARTNER_ADDRESS}/32",
         "VALKYR_EMAIL_URL": (home / "mail").as_uri(),
-        # The user waits after Ctrl-C; shorter than WORKER_STOP's first step.
+        # Short, because the user waits after Ctrl-C; shorter than WORKER_STOP's first step.
         "VALKYR_DRAIN_SECONDS": "8",
     }
 
@@ -137,7 +137,7 @@ def stack_environment(
     return (
         step_defaults(options.home)
         | kept
-        | {  # each worker names itself: three with the same name would count as one
+        | {  # without RUNNER_ID: workers with the same name would count as one
             "DJANGO_SETTINGS_MODULE": "valkyr_project.settings",
             "PYTHONUNBUFFERED": "1",
             "VALKYR_HOME": str(options.home),

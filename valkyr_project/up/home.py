@@ -40,7 +40,7 @@ def open_home(path: Path) -> Home:
     Raises UpError if a stack already runs in the folder, or if the folder cannot be used.
     """
     try:
-        # The servers' account must pass the folder when root starts them.
+        # If root starts the servers, their account must be able to enter the folder.
         path.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
         for private in ("logs", "flower"):
             (path / private).mkdir(mode=0o700, exist_ok=True)

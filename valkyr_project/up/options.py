@@ -8,15 +8,13 @@ from pathlib import Path
 
 from valkyr_project.processes import commands
 
-# Why a start was rejected or given up, as messages for the user at the terminal.
-
 
 class UpError(Exception):
     """An error that prevents the stack from running; the message says what to do."""
 
 
 PROJECT = Path(__file__).resolve().parents[2]
-# An installed package keeps no data beside itself.
+# An installed package has no data in the folder beside it.
 BESIDE = PROJECT if (PROJECT / "manage.py").exists() else Path.cwd()
 EPILOGUE = """\
 environment:

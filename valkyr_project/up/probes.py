@@ -51,7 +51,7 @@ def _ask(name: str, probe: Callable[[], bool]) -> None:
 def answers(url: str) -> bool:
     """Return whether a GET request to `url` gets a response that is not a server error."""
     request = urllib.request.Request(url)  # noqa: S310 - our own address
-    # A proxy for outside connections must not be used here.
+    # Without proxies, which are only for connections to other machines.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         with opener.open(request, timeout=2) as answer:

@@ -17,10 +17,11 @@ from valkyr_project.processes.commands import Pool, ProcessCommand
 from valkyr_project.up.environment import StackCredentials
 from valkyr_project.up.options import Options
 
-# A worker finishes what it can and returns the rest (VALKYR_DRAIN_SECONDS); then it is forced.
+# Signals and seconds: a worker finishes what it can and returns the rest (VALKYR_DRAIN_SECONDS);
+# then it is forced to end.
 WORKER_STOP = ((signal.SIGTERM, 10.0), (signal.SIGQUIT, 3.0))
 PLAIN_STOP = ((signal.SIGTERM, 7.0),)
-# Requests under way when the stack stops; shorter than PLAIN_STOP.
+# Seconds for requests that are running when the stack stops; shorter than PLAIN_STOP.
 WEB_GRACE_SECONDS = 5
 
 
@@ -77,10 +78,10 @@ def _spec(name: str, program: ProcessCommand) -> ProcessSpec:
     return ProcessSpec(name, program.command, program.environment)
 
 
-# Where Prometheus finds each process of a stack: workers and beat get a free port each.
+# Addresses where Prometheus finds each process of a stack. Workers and beat get a free port each.
 #
-# The addresses are kept in a file that Prometheus reloads (`file_sd_configs`), so users need not
-# choose ports, and two stacks on one machine do not conflict.
+# The addresses are in a file that Prometheus reloads (`file_sd_configs`). So users need not choose
+# ports, and two stacks on one machine do not conflict.
 
 
 FILE = Path("metrics") / "targets.json"

@@ -84,13 +84,13 @@ def _run(options: Options, home: Home, stop_request: StopRequest, begin: float) 
     try:
         servers.launch()
         environment = _environment(options, credentials, servers)
-        # It loads the code while the servers start.
+        # The image loads the code while the servers start.
         image.launch(environment)
         servers.wait()
         for server in servers.embedded:
             say(f"  {type(server).__name__.lower():<15} ready")
         if (found := _environment(options, credentials, servers)) != environment:
-            image.close()  # a port was taken meanwhile
+            image.close()  # another process took a port in the meantime
             environment = found
             image.launch(environment)
         admin_state = prepare(image, environment)

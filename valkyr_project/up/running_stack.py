@@ -16,8 +16,8 @@ from valkyr_project.up.home import running
 from valkyr_project.up.options import UpError, home_folder, parse
 
 SETTINGS = "valkyr_project.settings"
-# Two installations must not be mixed: a command must not use the keys of one on the rows of
-# another.
+# Variables that must belong to the same installation: a command must not use the keys of one
+# installation for the rows of another.
 OF_ONE_INSTALLATION = (
     "VALKYR_SECRET_KEY",
     *KEY_GIVEN,

@@ -26,7 +26,7 @@ from valkyr_project.up.options import Options, UpError
 from valkyr_project.up.output import Output, say
 from valkyr_project.up.processes import ProcessSpec
 
-# The embedded PostgreSQL and Redis of a stack, unless the environment names other ones.
+# The embedded PostgreSQL and Redis of a stack, unless the environment names other servers.
 
 
 class Servers:
@@ -70,7 +70,7 @@ class Servers:
             server.stop()
 
 
-# How a user or the system stops the stack: Ctrl-C, SIGTERM or a closed terminal.
+# A user or the system stops the stack with Ctrl-C, with SIGTERM or by closing the terminal.
 
 
 class StopRequest:
@@ -95,7 +95,7 @@ class StopRequest:
             raise KeyboardInterrupt
 
 
-# One process of the stack: honcho's, forked from the image.
+# A process of the stack is honcho's process class, with processes forked from the image.
 
 
 class ChildProcess(honcho.process.Process):  # type: ignore[misc] # honcho has no types
@@ -155,7 +155,7 @@ class Restarts:
     def after(self, lived_seconds: float) -> float:
         """Return how many seconds to wait before the next start, after a run of `lived_seconds`."""
         self.quick_deaths = self.quick_deaths + 1 if lived_seconds < QUICK_SECONDS else 0
-        # The exponent is capped, since a process may fail for days.
+        # The exponent is limited, because a process may fail for days.
         return min(LONGEST_PAUSE, 0.5 * 2.0 ** min(self.quick_deaths, 10))
 
     @property

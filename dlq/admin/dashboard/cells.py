@@ -65,7 +65,7 @@ def section(request: HttpRequest) -> PageSection | None:
 
 
 def _counts() -> CellCounts:
-    now = database_now()  # raises if the database is away, unlike `soon`
+    now = database_now()  # unlike `soon`, this raises an error during a database outage
     live = Runner.objects.live(now)
     executions = WorkflowExecution.objects.all()
     letters = DeadLetterEntry.objects.filter(resolution=Resolution.PENDING)

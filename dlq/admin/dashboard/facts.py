@@ -79,7 +79,7 @@ def _gather(request: HttpRequest, scope: Scope) -> Facts:
 
 def of_workflow(workflow: Workflow) -> Facts:
     """Return the data for the cards of one workflow; the caller checks that the user may see it."""
-    # With its workspace, the first column of the small indexes of live rows.
+    # Also by workspace, which is the first column of the small indexes of live rows.
     its = {"workflow_id": workflow.pk, "workspace_id": workflow.workspace_id}
     letters = DeadLetterEntry.objects.filter(resolution=Resolution.PENDING, **its)
     ages = letters.order_by("quarantined_at").values_list("quarantined_at", flat=True)

@@ -51,7 +51,7 @@ def panels(kept: Facts) -> list[list[PageSection]]:
     ]
 
 
-# headers, and the text of an empty panel
+# The headers of a panel, and the text of an empty panel.
 GROUPS = (
     (lazy("Failure"), lazy("24 h"), lazy("24 h before"), lazy("Last seen")),
     lazy("No new dead letters in the last 24 hours."),
@@ -126,7 +126,8 @@ def _group_address(row: FailureGroup) -> str:
 def _worker_rows(kept: Facts, now: datetime) -> list[list[Cell]]:
     held: Mapping[str, Busy] = kept["busy"] or {}
     all_seen = kept["everything"]
-    # The rows may come from the cache: a worker is judged by the time at which they were read.
+    # The rows may come from the cache, so a worker's health is determined for the time at which
+    # they were read.
     at = kept["at"]
     rows = sorted(kept["workers"] or [], key=lambda row: (not row.is_live(at), row.name))
     return [
@@ -186,7 +187,7 @@ def _schedule_rows(kept: Facts) -> list[list[Cell]]:
     ]
 
 
-# The cards on top: one figure each, and the list behind it.
+# The cards at the top, each with one figure and a link to its list.
 
 
 EXECUTIONS = "executions_workflowexecution"
@@ -227,7 +228,7 @@ def _oldest(found: datetime | None, now: datetime) -> str:
     )
 
 
-# What needs attention at once, and what to do.
+# Banners about problems that need attention at once, and what to do.
 
 
 def banners(kept: Facts, now: datetime) -> list[Banner]:

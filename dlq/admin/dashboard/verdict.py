@@ -16,7 +16,7 @@ from executions import addresses
 from executions.admin import links, marks
 from executions.admin.changelist import BOUND
 
-# A queue whose first step waits longer, and a schedule that is later, are reported.
+# Waits of a queue's first step, and delays of a schedule, that are reported if they are longer.
 SLOW = timedelta(seconds=60)
 LATE = timedelta(seconds=60)
 
@@ -95,7 +95,8 @@ def _sections(kept: Facts) -> Iterator[HomeProblem]:
 def _stuck(kept: Facts, now: datetime) -> Iterator[HomeProblem]:
     for queue in kept["queues"] or []:
         if not queue.workers and queue.oldest is None and _live(kept):
-            # A banner names queues with work and no worker, and an installation without workers.
+            # Other cases have a banner: queues with work but without workers, and installations
+            # without workers.
             text = gettext("Queue {name} has no live worker").format(name=queue.name)
             yield HomeProblem(text, "person_off", links.listing("runners_runner"))
         if queue.workers and queue.oldest and now - queue.oldest > SLOW:

@@ -22,7 +22,7 @@ from executions.management.examples import CommandWithExamples
 from executions.models import Workflow, Workspace
 from executions.states import FINAL
 
-# The results of pruning, or its preview, in words.
+# The results of pruning, or of its preview, in words.
 
 
 def of_tally(tally: PruningTally, *, bytes_: int | None = None) -> Iterator[str]:
@@ -156,7 +156,7 @@ def _place(workspace: str | None, workflow: str | None) -> tuple[Any, Any]:
         raise CommandError(f"There is no workspace {workspace!r}.")
     if workflow is None:
         return space.pk, None
-    # Of several workspaces with the name, the one that is not archived.
+    # Of several workflows with this name, the one that is not archived.
     flows = Workflow.objects.filter(workspace=space, slug=workflow)
     flow = flows.order_by("-archived_at").first() if flows.exists() else None
     if flow is None:

@@ -75,7 +75,8 @@ def _graph(body: Mapping[str, Any], whole: _Whole, place: _BodyContext, **settin
     for edge in _edges(body["edges"], task_by_id):
         incoming[edge.target].append(edge)
         outgoing[edge.source].append(edge)
-    # An undo reads the tasks beside the one that it undoes, but no other undo.
+    # An undo step can read the tasks of the body that contains the undone task, but no other undo
+    # step.
     ids = ({} if place.kind == UNDO_KIND else task_by_id, *place.around)
     steps = LazySteps(BodyContext(whole.workflow_id, place.prefix, place.kind, ids), documents)
     tasks: list[Task] = []

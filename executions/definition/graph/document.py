@@ -10,8 +10,8 @@ from executions.definition.graph.yaml_text import dump_yaml, read_yaml
 
 # Parse a definition's YAML or JSON text into a document of JSON values only.
 #
-# It rejects more than 1 MiB, nesting past 64, a key given twice, aliases that multiply, values that
-# cannot be stored.
+# The parser rejects texts of more than 1 MiB, nesting deeper than 64 levels, duplicate keys,
+# aliases that expand too much, and values that cannot be stored.
 
 
 def load_text(text: str, *, content_type: str) -> dict[str, Any]:
@@ -81,7 +81,7 @@ __all__ = [
 SUCCESS = "success"
 ERROR = "error"
 MAIN = "main"
-CALLBACK_URL = "callbackUrl"  # of a task that waits for a callback, known before it starts
+CALLBACK_URL = "callbackUrl"  # of a task that waits for a callback; known before the task starts
 
 
 def normalise(document: dict[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-# A pure body is run item after item in memory, so a few workers at a time serve it best.
+# Maximum number of items of a pure body that run at once. Workers run such items one after another
+# in memory, so a few workers are best.
 LANES = 4
 BATCH = 64
 

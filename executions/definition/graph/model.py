@@ -24,10 +24,10 @@ class RetryPolicy:
     name: str
     max_attempts: int
     base_seconds: float
-    max_seconds: float | None  # cap of one delay, applied after the jitter
-    jitter_add: tuple[float, float]  # seconds added, uniform; (0, 0) for none
-    jitter_ratio: float  # plus or minus this share of the delay, e.g. 0.1; 0 for none
-    timeouts: bool = True  # whether an attempt that took too long is tried again
+    max_seconds: float | None  # maximum of one delay, applied after the jitter
+    jitter_add: tuple[float, float]  # range of seconds to add, uniform; (0, 0): none
+    jitter_ratio: float  # plus or minus this share of the delay, such as 0.1; 0: none
+    timeouts: bool = True  # whether an attempt that timed out is retried
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +107,11 @@ class Step:
     timeout_seconds: float
     retry: RetryPolicy
     reads: frozenset[int]  # tasks of this Graph whose results the templates refer to
-    outer_reads: frozenset[tuple[int, int]]  # (bodies up, task there) of those around it
-    histories: frozenset[int]  # tasks of this Graph whose earlier outputs are read
-    callbacks: frozenset[tuple[int, int]]  # (bodies up, task there) whose callbackUrl is read
-    reads_item: bool  # the nearest map's
-    reads_last: bool  # the outputs of the iteration before
+    outer_reads: frozenset[tuple[int, int]]  # (levels up, task) in surrounding bodies
+    histories: frozenset[int]  # tasks of this Graph whose `history` is read
+    callbacks: frozenset[tuple[int, int]]  # (levels up, task) whose callbackUrl is read
+    reads_item: bool  # the item of the nearest map
+    reads_last: bool  # the outputs of the previous iteration
     reads_previous: bool
     reads_input: bool
     reads_vars: bool
@@ -120,7 +120,7 @@ class Step:
     cache: CachePolicy | None
     secrets: frozenset[tuple[str, str]] = frozenset()  # (credential, field) that `config` names
     credential: str = ""  # the name of the module's own credential, or ""
-    circuit_wait_seconds: float | None = None  # None: the installation's
+    circuit_wait_seconds: float | None = None  # None: the installation's default
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,10 +134,11 @@ class Task:
     join: str  # "any" | "all"
     incoming: tuple[Edge, ...]
     outgoing: tuple[Edge, ...]
-    handles_error: bool  # an edge on "error" leaves it
-    body: Graph | None = None  # of a container
-    tolerant: bool = False  # a map that continues after failed items
-    # What a loop's condition reads: (0, a task of its body), (1, one beside the loop), and so on.
+    handles_error: bool  # whether it has an edge on "error"
+    body: Graph | None = None  # of a container only
+    tolerant: bool = False  # whether it is a map that continues after failed items
+    # The tasks that a loop's condition reads: (0, a task of its body), (1, a task in the same body
+    # as the loop), and so on.
     watches: frozenset[tuple[int, int]] = frozenset()
 
 
@@ -151,7 +152,7 @@ class Graph:
 
     tasks: tuple[Task, ...]
     steps: LazySteps  # built at their first access
-    roots: tuple[int, ...]  # indexes of the tasks with no edge into them
+    roots: tuple[int, ...]  # indexes of the tasks without incoming edges
     by_path: Mapping[str, int]  # step path -> step index
     task_by_id: Mapping[str, int]
     variables: Mapping[str, Any]  # defaults
@@ -161,20 +162,20 @@ class Graph:
     priority: int
     name: str  # workflow name
     order: tuple[int, ...]  # a topological order of the tasks
-    kind: str = ""  # of a body: "loop" or "map"; "undo" of undo steps
-    guarded: bool = False  # a container around it handles a failure in this body
-    pure: bool = False  # all steps run inline and write nothing
-    sinks: tuple[int, ...] = ()  # tasks that no edge leaves
+    kind: str = ""  # of a body: "loop" or "map"; of undo steps: "undo"
+    guarded: bool = False  # whether a surrounding container handles a failure in this body
+    pure: bool = False  # whether all steps run inline and write no variables
+    sinks: tuple[int, ...] = ()  # tasks without outgoing edges
     concurrency: Concurrency | None = None
     labels: tuple[LabelTemplate, ...] = ()
     on_failure: str | None = None  # the slug of the error workflow
     checkpoint: CheckpointPolicy | None = None
-    undo: Graph | None = None  # the undo steps of its tasks, by their ids
-    undone: frozenset[UUID] = frozenset()  # last modules of tasks with an undo, bodies' included
+    undo: Graph | None = None  # the undo steps of its tasks, under the IDs of these tasks
+    undone: frozenset[UUID] = frozenset()  # last modules of tasks with undo steps, also in bodies
     compensation: str = AUTOMATIC
 
 
-# When the engine takes a checkpoint automatically: pure.
+# Decide when the engine takes an automatic checkpoint. No I/O.
 
 
 @dataclass(slots=True)
@@ -183,7 +184,7 @@ class Passed:
 
     steps: int = 0
     gate: bool = False
-    turn: bool = False  # is before a loop's body, or an iteration of it ended
+    turn: bool = False  # a loop's body is about to begin, or an iteration ended
 
 
 def due(policy: CheckpointPolicy | None, passed: Passed) -> bool:
@@ -197,10 +198,10 @@ def due(policy: CheckpointPolicy | None, passed: Passed) -> bool:
     )
 
 
-# The named retry policies, and a step's own policy written out.
+# The named retry policies, and a step's own policy in full.
 #
-# Numbers: docs/explanation/failures.md. A version stores the policy written out, so
-# that a later change here alters nothing that runs.
+# docs/explanation/failures.md explains the numbers. A version stores its policies in full, so that
+# a later change here does not affect existing executions.
 
 
 POLICIES: Mapping[str, RetryPolicy] = {
@@ -262,9 +263,6 @@ def _as_document(policy: RetryPolicy) -> dict[str, Any]:
     }
 
 
-# The installation's numbers that a definition is checked against and filled in from.
-
-
 @dataclass(frozen=True, slots=True)
 class Limits:
     """The limits and defaults for definitions, which come from the settings."""
@@ -274,8 +272,8 @@ class Limits:
     checkpoint_enabled: bool = True
     checkpoint_every_steps: int = 5
     checkpoint_keep: int = 10
-    thread_queues: frozenset[str] = frozenset({"io"})  # their workers are threads of one process
-    remote_queues: frozenset[str] = frozenset()  # executed by external programs, over HTTP
+    thread_queues: frozenset[str] = frozenset({"io"})  # whose workers are threads of one process
+    remote_queues: frozenset[str] = frozenset()  # served by remote runners, over HTTP
 
 
 DEFAULTS = Limits()

@@ -13,7 +13,7 @@ from typing import Any
 from executions.definition.graph.document import MAIN
 from executions.definition.graph.model import Graph, Step, Task
 
-UNDO = "undo:"  # no task id holds a colon
+UNDO = "undo:"  # task IDs cannot contain a colon
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Place:
     prefix: str
     graph: Graph
     outer: "Place | None" = None
-    container: int = -1  # the task in the outer graph whose body this is
+    container: int = -1  # index of this body's container in the outer graph
     index: int = 0
 
     @property

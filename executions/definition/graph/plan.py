@@ -11,13 +11,13 @@ from enum import Enum
 
 from executions.definition.graph.model import Graph, Task
 
-# Which tasks are ready and which are skipped: pure decisions from outcomes.
+# Decide from outcomes which tasks are ready and which are skipped. No I/O.
 #
-# `outcomes` maps a task's index to its result: `success`, a gate's outcome, `error` if an error
-# edge was taken, or SKIPPED. A task without an entry has not ended, or was not looked up.
+# `outcomes` maps a task's index to its result: `success`, the outcome of a branch task, `error` if
+# an error edge was taken, or SKIPPED. A task without an entry has not ended, or was not looked up.
 
 
-SKIPPED = "skipped!"  # no task id or outcome may hold an exclamation mark
+SKIPPED = "skipped!"  # task IDs and outcomes cannot contain an exclamation mark
 
 
 class Readiness(Enum):
@@ -98,7 +98,7 @@ class StepStatus(Enum):
 
     LIVE = "live"
     DONE = "done"
-    FAILED_OVER = "failed over"  # failed permanently, its error edge was taken
+    FAILED_OVER = "failed over"  # failed permanently, and its error edge was taken
     SKIPPED = "skipped"
     DEAD = "dead"
 

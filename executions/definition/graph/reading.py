@@ -25,7 +25,7 @@ class ModuleEntry:
     spec: ModuleSpec | None
     config: Mapping[str, Any] | None
     document: Mapping[str, Any]
-    sound: bool = True  # nothing is wrong with its config, so its outcomes are known
+    sound: bool = True  # its config has no problem, so its outcomes are known
 
     def outcomes(self) -> tuple[str, ...] | None:
         """Return a branch module's outcomes; () for a plain module, None if they are unknown."""
@@ -81,7 +81,7 @@ class EdgeEntry:
     from_id: str
     to_id: str
     on: str
-    stated: bool  # the outcome was given, not assumed
+    stated: bool  # whether the outcome was given, not assumed
     source: int | None
     target: int | None
 

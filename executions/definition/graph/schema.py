@@ -40,7 +40,9 @@ MAX_TASKS = 5_000
 MAX_EDGES = 20_000
 MAX_MODULES = 100
 MAX_ATTEMPTS = 100
-MAX_STEP_SECONDS = 600  # a segment's time-outs add up to at most this; the broker waits 900
+# Maximum timeout of a step, and maximum sum of the timeouts in a segment. The broker's visibility
+# timeout (900 s) is longer.
+MAX_STEP_SECONDS = 600
 MAX_DELAY_SECONDS = 86_400
 MAX_CIRCUIT_WAIT_SECONDS = 604_800  # 7 days
 MAX_CACHE_SECONDS = 31_536_000  # 365 days
@@ -170,7 +172,7 @@ _TASK = an_object(
     },
     ("id",),
 )
-# rules/modules.py reports these with a better message.
+# rules/modules.py reports violations with a better message.
 _TASK["oneOf"] = [{"required": ["use"]}, {"required": ["modules"]}]
 _EDGE = an_object(
     "Taken when the outcome of `from` equals `on`.",
@@ -256,7 +258,7 @@ WORKFLOW_SCHEMA: Mapping[str, Any] = {
 # Compare a document with WORKFLOW_SCHEMA and describe each difference in a sentence.
 
 
-# A jsonschema ValidationError; the library is imported late, since workers never validate.
+# A jsonschema ValidationError; the library is imported late, because workers never validate.
 SchemaError = Any
 
 _TYPES = {
@@ -321,11 +323,11 @@ def _explain(error: SchemaError) -> Iterator[DefinitionProblem]:
     if "propertyNames" in error.relative_schema_path:
         pointer = (*pointer, found)
     if rule == "oneOf":
-        return  # a task's `use` or `modules`: rules/modules.py says which is missing or too much
+        return  # rules/modules.py reports a missing or superfluous `use` or `modules`
     if rule == "additionalProperties":
         yield from _unknown_keys(pointer, error)
     elif rule == "required":
-        # The library raises one error a key, whose message starts with the key.
+        # The library raises one error per key, and the message starts with the key.
         key = next(key for key in expected if error.message.startswith(f"{key!r} "))
         yield problem((*pointer, key), "required", f'"{key}" is required')
     elif rule == "type":

@@ -3,7 +3,7 @@
 from typing import Any
 
 SLUG = r"^[A-Za-z0-9_][A-Za-z0-9_-]*$"
-QUEUE = r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$"  # dots are for queues of the project's own
+QUEUE = r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$"  # a project's own queues may have dots
 VARIABLE_NAME = r"^[A-Za-z_][A-Za-z0-9_]*$"
 CREDENTIAL_NAME = r"^[a-z][a-z0-9_]*$"
 LABEL_NAME = r"^[a-z][a-z0-9_-]*$"
@@ -126,12 +126,12 @@ SETTINGS: Schema = an_object(
 )
 
 
-# The JSON Schema of a definition's labels: by what its executions are found.
+# The JSON Schema of a definition's labels, by which users find its executions.
 
 
 MAX_LABELS = 10
 MAX_LABEL_NAME = 40
-MAX_LABEL_VALUE = 200  # of a rendered value
+MAX_LABEL_VALUE = 200  # characters of a rendered value
 
 LABELS: Schema = {
     "type": "object",
@@ -143,7 +143,7 @@ LABELS: Schema = {
 }
 
 
-# The JSON Schema of a definition's triggers, one object a type.
+# The JSON Schema of a definition's triggers, with one object per type.
 
 
 MAX_TRIGGERS = 100

@@ -17,10 +17,10 @@ from executions.definition.graph.model import CachePolicy, Step, policy
 from executions.definition.graph.storable import sha256_hex
 from executions.definition.templates import Template, compile_template, has_template
 
-# Which tasks a template reads, by index.
+# Find the tasks that a template reads, by index.
 #
-# `ids` are the tasks by id of the body in which the template is rendered, then of each body around
-# it. A name means the innermost task that has it.
+# `ids` maps task IDs to indexes: first those of the body in which the template is rendered, then
+# those of each surrounding body. A name means the innermost task with this ID.
 
 
 Ids = tuple[Mapping[str, int], ...]
@@ -75,7 +75,7 @@ class BodyContext:
     """The data that the steps of one graph or body share."""
 
     workflow_id: UUID
-    prefix: str  # of the paths that name its tasks: `refine.`, the empty text for the workflow
+    prefix: str  # of its tasks' paths, such as `refine.`; empty for the workflow
     kind: str  # "", "loop" or "map"
     ids: Ids
 
@@ -111,8 +111,9 @@ class LazySteps(Sequence[Step]):
             for position, module in enumerate(task["modules"])
         ]
         self._paths = [f"{task['id']}.{one['id']}" for task in tasks for one in task["modules"]]
-        # By a step's index: its task, and the next step in that task's chain or None. Plans of wide
-        # fans read these after each step; indexing a tuple takes a third of a call's time.
+        # By a step's index: its task, and the next step in that task's chain or None. Planning
+        # reads these after each step, often for many parallel tasks; indexing a tuple takes a third
+        # of a call's time.
         self.task_of = tuple(step.task for step in self._unbuilt if step is not None)
         self.following = tuple(
             index + 1 if task == after else None
@@ -121,7 +122,8 @@ class LazySteps(Sequence[Step]):
         self._built: list[Step | None] = [None] * len(self._unbuilt)
         self._lock = Lock()
         documents = [module for task in tasks for module in task["modules"]]
-        # Whether all steps run inline and write nothing, and which ones write variables.
+        # Whether all steps run inline and write no variables, and the indexes of steps that write
+        # some.
         self.pure = all(_inline(one) and not one["writesVariables"] for one in documents)
         self.writers = tuple(i for i, one in enumerate(documents) if one["writesVariables"])
 
@@ -136,7 +138,7 @@ class LazySteps(Sequence[Step]):
 
     def __getitem__(self, index: int | slice) -> Step | list[Step]:
         found = self._built[index]
-        if found.__class__ is Step:  # nearly always
+        if found.__class__ is Step:  # the usual case
             return found
         if isinstance(index, slice):
             return [self[number] for number in range(*index.indices(len(self)))]
@@ -172,7 +174,8 @@ class LazySteps(Sequence[Step]):
 
 
 def _inline(module: Mapping[str, Any]) -> bool:
-    # A result is looked up and kept by a step of its own, never in the middle of a stretch.
+    # A step with a result cache is not part of a series of inline steps, because its result is
+    # looked up and stored separately.
     return bool(module["inline"] and not module.get("cache"))
 
 
@@ -188,8 +191,8 @@ def _step(body: BodyContext, index: int, path: str, unbuilt: _Unbuilt) -> Step:
     module = unbuilt.document
     later = module.get("deferred", ())
     config = compile_template({k: v for k, v in module["with"].items() if k not in later})
-    # A container's deferred templates are rendered inside its body; other templates at the step's
-    # place.
+    # Deferred templates of a container are rendered inside its body, and so are not included; those
+    # of other modules are rendered at the step's place.
     container = module.get("container", "")
     read = config if container or not later else compile_template(module["with"])
     roots = {reference[0] for reference in read.references}

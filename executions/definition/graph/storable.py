@@ -72,7 +72,7 @@ def too_large(size: int) -> DefinitionProblem:
     )
 
 
-# JSON in one spelling, so that equal values have equal hashes.
+# Canonical JSON, so that equal values have equal hashes.
 
 
 def canonical_json(value: Any) -> str:

@@ -17,7 +17,7 @@ class UndoStatus(StrEnum):
     DUE = "due"
     LIVE = "live"
     DEAD = "dead"
-    OVER = "over"  # it succeeded, or a person skipped it
+    OVER = "over"  # it succeeded, or a user skipped it
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -99,7 +99,7 @@ def judge(change: VersionPair, reached: Iterable[ReachedStep]) -> Judgement:
     steps: list[tuple[ReachedStep, Place, Step]] = []
     held = any(row.held for row in rows)
     for row in rows:
-        # A held step that does not fit may have ended by the time of the move.
+        # A held step that does not fit is not a problem yet, because it may end before the move.
         found = _counterpart(change, row, [] if row.held else problems)
         if found is not None:
             steps.append((row, *found))
@@ -194,7 +194,7 @@ def _continue(
     for prefix, place in places.items():
         known = facts[prefix]
         live = [index for index, fact in known.items() if fact.status is StepStatus.LIVE]
-        if not prefix or live:  # other iterations have ended: nothing is planned there
+        if not prefix or live:  # other iterations have ended, so nothing is planned there
             at.update(task_place(prefix + place.graph.steps.path(index)) for index in live)
             planned = plan(place.graph, known)
             problems += _impossible(change, place, known, planned)
@@ -248,9 +248,6 @@ def _status_of(facts: Mapping[int, StepFact], index: int) -> StepStatus | None:
 
 def _named(place: Place, task: Task) -> str:
     return task_place(f"{place.prefix}{task.id}.main")
-
-
-# The table of names itself.
 
 
 def name_problems(change: VersionPair) -> list[tuple[str, str]]:

@@ -9,7 +9,7 @@ from typing import Any
 from executions.definition.graph.schema import WORKFLOW_SCHEMA
 from executions.definition.graph.yaml_text import dump_yaml
 
-# As most authors write a JSON Schema; its other keywords follow.
+# The usual order of keywords in a JSON Schema; its other keywords follow.
 _JSON_SCHEMA = ("$ref", "type", "title", "description", "enum", "const", "required", "properties")
 _NAMED_SCHEMAS = ("properties", "patternProperties", "$defs", "definitions")
 

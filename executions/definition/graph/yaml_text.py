@@ -15,14 +15,14 @@ import yaml
 from executions.definition.graph.problem import TextError
 
 MAX_DEPTH = 64
-MAX_VALUES = 500_000  # after aliases are written out
+MAX_VALUES = 500_000  # with a copy of the values for each alias
 
 _TAG = "tag:yaml.org,2002:"
 _WORDS: dict[str, bool | None] = {"": None, "~": None, "null": None, "Null": None, "NULL": None}
 _WORDS |= dict.fromkeys(("true", "True", "TRUE"), True)
 _WORDS |= dict.fromkeys(("false", "False", "FALSE"), False)
 _NUMBER_START = frozenset("+-.0123456789")
-# Line breaks of YAML 1.1: readers may replace them by spaces, unless they are escaped.
+# Line breaks of YAML 1.1, which readers may replace with spaces unless they are escaped.
 _BREAKS = re.compile("[\x85\u2028\u2029]")
 _INTEGER = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT = re.compile(
@@ -71,9 +71,9 @@ class _Open:
 
     value: Any
     anchor: str | None
-    start: int  # how many values had been read when it began
+    start: int  # number of values read before it began
     key: str | None = None
-    height: int = 1  # how deeply lists and objects are nested here, this one included
+    height: int = 1  # levels of nested lists and objects, including this one
 
 
 @dataclass(slots=True)

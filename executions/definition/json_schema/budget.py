@@ -9,16 +9,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-# In the web process: 0.35 s of one thread, in pure Python, which other threads interrupt.
+# Evaluations for a request in a web process: 0.35 s of one thread. They run in pure Python, so that
+# other threads can run in between.
 REQUEST = 100_000
-# Evaluations that each further payload of a request adds: an order with 25 lines takes 480. A
-# thousand of them take at most 2.1 s.
+# Evaluations for each further payload of a request; an order with 25 lines takes 480. A thousand
+# payloads take at most 2.1 s.
 FURTHER = 500
-# All schemas of a definition that is checked: 0.8 s. A part of a schema takes some 100.
+# Evaluations to check all schemas of a definition: 0.8 s. A part of a schema takes about 100.
 DEFINITION = 150_000
-# In a step, whose time limit ends it as well.
+# Evaluations in a step, which also has a timeout.
 STEP = 4_000_000
-# The cost of one evaluation: characters of an error's message, instructions of a pattern.
+# Characters of an error's message, and instructions of a pattern, that cost one evaluation.
 CHARACTERS = 50
 INSTRUCTIONS = 1_000
 SECONDS = 3.5e-6

@@ -13,13 +13,15 @@ from executions.definition.json_schema.budget import EvaluationBudget, current, 
 from executions.definition.json_schema.messages import without_value
 from executions.definition.patterns import BadPattern, pattern, shown
 
-# The longest text that is checked; names of hosts have at most 253 characters.
+# Maximum characters of a text whose format is checked, and of a host name, which can be valid only
+# up to 253 characters.
 MAX_CHARACTERS = 16_384
 MAX_HOST_CHARACTERS = 1_000
-# The library that parses templates of addresses takes time quadratic in the length.
+# Maximum characters of a URI template; the library that parses it takes time quadratic in the
+# length.
 MAX_TEMPLATE_CHARACTERS = 1_000
-TEMPLATE_CHARACTERS = 3  # for one evaluation of such a template
-# The formats of draft 2020-12 that jsonschema checks by other packages.
+TEMPLATE_CHARACTERS = 3  # characters of a URI template that cost one evaluation
+# The formats of draft 2020-12 that jsonschema checks with other packages.
 EXTRA_FORMATS = frozenset(
     {
         "date-time", "duration", "hostname", "json-pointer", "relative-json-pointer", "time", "uri",
@@ -87,7 +89,7 @@ def _is_pattern(value: object) -> bool:
     return True
 
 
-# A message that contains a large value is cut here.
+# Maximum characters of a message, which may contain a large value.
 MAX_MESSAGE = 2_000
 
 
@@ -190,9 +192,6 @@ def _registry() -> Any:
     from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
 
     return REGISTRY
-
-
-# The regular expressions in a schema, with their places.
 
 
 # Keywords whose values are data, not schemas.

@@ -25,16 +25,17 @@ Rule = Callable[[Any, Any, Any, Any], Any]
 _BRANCHES = ("allOf", "anyOf", "oneOf")
 _REFERENCES = ("$ref", "$dynamicRef")
 REFERENCE_COST = 4
-# A reference is resolved by its address, a dynamic one in every schema on the path to it.
+# Costs in evaluations. A reference is resolved directly, a dynamic one in every schema on the path
+# to it.
 _COSTS = {"$ref": REFERENCE_COST, "$dynamicRef": 20}
-# Names or items of a value that are checked for one evaluation.
+# Names or items of a value that cost one evaluation.
 PARTS = 4
 
 
 def charged(keyword: str, rule: Rule) -> Rule:
     """Return `rule` as a function that charges its cost and errors to the current budget."""
     fixed = _COSTS.get(keyword, 1)
-    # The cost of these does not grow with the value, or is charged where it occurs.
+    # The cost of these keywords does not grow with the value, or is charged elsewhere.
     is_fixed = keyword in (*_REFERENCES, *_BRANCHES, "type", "if", "not", "minimum", "maximum")
 
     @functools.wraps(rule)
@@ -216,7 +217,7 @@ def _is_one_of(instance: Any, options: Any) -> bool:
     budget = current()
     if isinstance(instance, str):
         budget.spend(len(options) // CHARACTERS)
-        return instance in options  # a text equals texts only
+        return instance in options  # a text can equal only texts
     budget.spend(len(options) // PARTS)
     wanted, kind = canonical(instance, budget), _kind(instance)
     return any(canonical(option, budget) == wanted for option in options if _kind(option) is kind)
@@ -313,6 +314,6 @@ def _write(value: Any, parts: list[str], budget: EvaluationBudget) -> None:
             parts.append(",")
         parts.append("]")
     elif isinstance(value, float) and value.is_integer():
-        parts.append(str(int(value)))  # 1.0 and 1 are one number
+        parts.append(str(int(value)))  # 1.0 and 1 are the same number
     else:
         parts.append(json.dumps(value))

@@ -55,7 +55,7 @@ def _built(rule: str | None, argument: Any, error: Any) -> str:
         return f"it is not of type {', '.join(map(repr, types))}"
     if rule == "oneOf" and not error.context:
         return "it is valid under more than one of the given schemas"
-    if rule == "items":  # an error of the list itself: `false` allows no further items
+    if rule == "items":  # `items: false` allows no further items, so this is an error of the list
         rule, argument = "maxItems", len(error.schema.get("prefixItems", ()))
     if rule in _EMPTY and argument == 0:
         return "it is expected to be empty"

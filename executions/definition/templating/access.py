@@ -13,8 +13,8 @@ from executions.definition.templating.paths import kind, lacks
 from executions.definition.templating.values import scan
 
 MAX_ATTRIBUTE = 200
-READ_WORK = 8  # of reading one key of one item
-MISSING_WORK = 40  # of the replacement for a missing one
+READ_WORK = 8  # units for reading one key of one item
+MISSING_WORK = 40  # units for replacing a missing key
 SHORT_TEXT = 64
 
 

@@ -152,7 +152,7 @@ def number(value: Any, name: str) -> Any:
     """Return the value. Raises TypeError if it is not a number."""
     if not isinstance(value, (int, float)):
         if isinstance(value, Undefined):
-            str(value)  # raises the error that names what was missing
+            str(value)  # raises an error that names the missing value
         raise TypeError(f"{name} takes a number")
     return value
 

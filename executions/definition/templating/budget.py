@@ -23,12 +23,12 @@ from executions.definition.templating.errors import OutOfTime, TooLarge
 # Prefixes of `VALKYR_PROCESS` of processes that serve many callers at once.
 WEB_PROCESSES = ("web",)
 SHARED_PROCESSES = (*WEB_PROCESSES, "beat", "consumer")
-# One process plans, sweeps and delivers for all workspaces.
+# Prefixes of control processes, each of which plans, sweeps and delivers for all workspaces.
 CONTROL_PROCESSES = ("worker-control",)
 
-LOOK_EVERY = 10_000  # units between two looks at the clock: about half a millisecond
-_PAGING = 6  # memory that is new to a process costs it about a unit for 2**6 bytes
-MOST_AT_ONCE = 4_000_000  # units of one call into C, during which no other thread runs
+LOOK_EVERY = 10_000  # units between two checks of the clock: about half a millisecond
+_PAGING = 6  # memory that is new to a process costs about one unit per 2**6 bytes
+MOST_AT_ONCE = 4_000_000  # maximum units of one call into C, during which no other thread runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ CONTROL = Profile("control", work=6_000_000, memory=96 * 1024 * 1024, seconds=0.
 WORKER = Profile("worker", work=40_000_000, memory=160 * 1024 * 1024, seconds=5.0)
 
 
-# A project's own web process has no such name: its renderings are recognised by their request.
+# Whether a request is being handled: a project's own web process has no such name.
 _in_request: ContextVar[bool] = ContextVar("in_request", default=False)
 
 
@@ -107,7 +107,7 @@ class RenderBudget:
         self.memory = profile.memory
         self._seconds = profile.seconds if seconds is None else min(seconds, profile.seconds)
         self._deadline = deadline
-        self._before = 0.0  # seconds of renderings before this one
+        self._before = 0.0  # seconds of earlier renderings
         self._began = self._looked = -1.0
         self._look_at = self.work - LOOK_EVERY
 

@@ -86,7 +86,7 @@ def count(budget: RenderBudget, items: Any, item: Any) -> int:
 
 
 def _index(items: list[Any], item: Any, bounds: tuple[int, ...]) -> int:
-    # list.index writes the item into its error, however large; a tuple's does not.
+    # The error of list.index contains the item, even a large one; that of tuple.index does not.
     return tuple(items).index(item, *bounds)
 
 
@@ -104,7 +104,7 @@ def key(value: Any) -> Any:
     """
     if type(value) not in SCALARS and not isinstance(value, str):
         if isinstance(value, Undefined):
-            str(value)  # raises the error that names what was missing
+            str(value)  # raises an error that names the missing value
         raise TypeError("a key must be text or a number, not a list or an object")
     return value
 

@@ -39,11 +39,11 @@ Scope = Mapping[str, Any]
 Evaluate = Callable[[Scope, RenderBudget], Any]
 
 MAX_SOURCE = 10_000
-MAX_TOKENS = 1_000  # compiling takes about 60 µs a token, once in each process
+MAX_TOKENS = 1_000  # compiling takes about 60 µs per token, once in each process
 MAX_REASON = 500  # characters of a library's message, which may contain a value
-EXPRESSION_WORK = 100  # of any expression that is more than a path
+EXPRESSION_WORK = 100  # units of an expression that is more than a path
 
-# The length of the part of a path that names what is read: `tasks.a.output.rows` reads
+# Number of a path's elements that determine what is read: `tasks.a.output.rows` reads
 # `tasks.a.output`.
 _REFERENCE_LENGTH = {"tasks": 3, "vars": 2, "execution": 2, "loop": 2}
 
@@ -61,7 +61,7 @@ _EVALUATION_ERRORS = (
 
 _COMPILING = Lock()
 
-# A text, a word, or a sign; about one token of Jinja.
+# A string, a word or a sign, which is about one token of Jinja.
 _TOKEN = re.compile(r""""(?:\\.|[^"\\])*+"?|'(?:\\.|[^'\\])*+'?|\w++|[^\w\s]""", re.DOTALL)
 
 
@@ -178,7 +178,7 @@ class _LateEvaluator:
     def _compile(self) -> Callable[[Any], Any]:
         tree = self._tree
         if tree is not None:
-            # Making code changes the tree, so one thread does it.
+            # Generating code changes the tree, so only one thread may do it.
             with _COMPILING:
                 if self._render is None:
                     assign = nodes.Assign(nodes.Name("result", "store"), tree, lineno=1)
@@ -198,10 +198,10 @@ def _reason(error: BaseException) -> str:
     return quoted(str(error), MAX_REASON) or type(error).__name__
 
 
-# The paths that an expression certainly reads, in full: longer than its references.
+# The full paths that an expression certainly reads; they can be longer than its references.
 #
 # A path whose absence the expression handles (`default`, `is defined`, a choice) is not included,
-# nor is a method that it calls.
+# and a method that it calls is not included.
 
 
 PROVIDES = frozenset({"default", "d", "defined", "undefined", "none"})

@@ -11,14 +11,14 @@ from typing import Any
 from executions.definition.templating.budget import RenderBudget
 from executions.definition.templating.values import as_text, bounded_text, built_text, scan
 
-# Possessive, so that no text is scanned twice.
+# Possessive quantifiers, so that no text is scanned twice.
 _DIRECTIVE = re.compile(
     r"%(?:\((?P<name>[^()]*+)\))?+[-+ #0]*+(?P<width>\*|\d*+)"
     r"(?:\.(?P<precision>\*|\d*+))?+[hlL]?+(?P<kind>[diouxXeEfFgGcrsa%])"
 )
 
 DIRECTIVE_WORK = 40
-NUMBER_LENGTH = 340  # of any float without further decimals
+NUMBER_LENGTH = 340  # maximum characters of a float, without decimals
 MAX_WIDTH_DIGITS = 9
 
 
@@ -81,7 +81,7 @@ class _Arguments:
         if kind == "c":
             return 1
         digits = value.bit_length() // 3 if isinstance(value, int) else 0
-        self._budget.spend(digits * digits >> 12)  # writing takes time with the square of them
+        self._budget.spend(digits * digits >> 12)  # writing takes time quadratic in the digits
         return NUMBER_LENGTH + digits + precision
 
     def _number(self, written: str | None) -> int:

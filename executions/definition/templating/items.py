@@ -23,7 +23,7 @@ from executions.definition.templating.errors import TooLarge
 from executions.definition.templating.texts import whole
 from executions.definition.templating.values import OBJECT, POINTER, bounded_items, weigh
 
-CALL_WORK = 50  # of one call of a filter or test for one item
+CALL_WORK = 50  # units for one call of a filter or test for one item
 MAX_ARGUMENTS = 100
 BLOCK = 16
 

@@ -23,11 +23,11 @@ from executions.definition.templating.items import sliced
 from executions.definition.templating.methods import BoundMethod, check_call, method_of
 from executions.definition.templating.texts import concatenated, string
 
-# Turns the operators that Jinja compiles to plain Python into filters that count their work.
+# Replace the operators that Jinja compiles to plain Python with filters that count their work.
 #
-# `+`, `*`, `**` and `%` are intercepted by Jinja's sandbox. Comparisons, `~`, slices and the keys
-# of object literals are not, so their nodes are replaced; the names of these filters cannot be
-# written.
+# Jinja's sandbox intercepts `+`, `*`, `**` and `%`. It does not intercept comparisons, `~`, slices
+# and the keys of object literals, so their nodes are replaced. An expression cannot contain the
+# names of these filters.
 
 
 def rewritten(tree: nodes.Expr) -> nodes.Expr:
@@ -94,12 +94,13 @@ OPERATORS: Mapping[str, Callable[..., Any]] = {
 }
 
 
-# The tests after `is`; those that compare count it, those of numbers accept numbers only.
+# The tests after `is`. Tests that compare values count the work; tests of numbers accept only
+# numbers.
 #
-# Jinja's `odd`, `even` and `divisibleby` use `%`, which formats if its left side is a text.
+# Jinja's `odd`, `even` and `divisibleby` use `%`, which formats its left side if that is a text.
 
 
-# They check the type of a value, or whether it exists: no work, whatever it contains.
+# Tests of a value's type or existence, whose cost does not depend on the value's size.
 OF_TYPE = (
     *("boolean", "callable", "defined", "escaped", "false", "float", "integer", "iterable"),
     *("mapping", "none", "number", "sameas", "sequence", "string", "true", "undefined"),

@@ -15,7 +15,7 @@ from executions.definition.templating.budget import RenderBudget
 from executions.definition.templating.errors import ExpressionSyntaxError, Pointer, TemplateError
 
 ROOT = "secrets"
-VALUE = "value"  # the one field of a plain secret
+VALUE = "value"  # the only field of a plain secret
 
 SecretField = tuple[str, str]  # a credential's name, a field's name
 Values = Mapping[SecretField, str]
@@ -124,7 +124,7 @@ def places(
         if at(value, pointer) != render({**scope, ROOT: REFERENCES}, budget):
             left.append(pointer)
             continue
-        # The markers cannot be guessed, so no other part of the text is taken for one.
+        # The markers cannot be guessed, so no other part of the text can be mistaken for one.
         nonce, order = token_hex(16), sorted(named)
         marks = {secret: f"{nonce}{number}." for number, secret in enumerate(order)}
         parts = re.split(rf"{nonce}(\d+)\.", render({**scope, ROOT: marks}, budget))

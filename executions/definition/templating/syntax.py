@@ -109,8 +109,8 @@ def _keys_outside_in(node: nodes.Node) -> Iterator[str | int | None]:
         node = node.node
 
 
-# `{{ todo("…") }}`: a part that is still to be written, in words; a draft may contain it, a version
-# must not.
+# `{{ todo("…") }}` describes a part that is not written yet. A draft may contain it; a version must
+# not.
 #
 # It replaces a value that could not be imported, such as an expression of another program, and
 # keeps the original readable.

@@ -12,7 +12,7 @@ from executions.definition.templating.budget import RenderBudget
 from executions.definition.templating.errors import TooLarge
 from executions.definition.templating.paths import kind
 
-# The largest size of a single value of an expression, and the size of texts and lists in bytes.
+# The maximum size of a single value of an expression, and the sizes of texts and lists in bytes.
 
 
 MAX_TEXT = 1_048_576  # characters: of a rendered text and of any text in an expression's value
@@ -20,7 +20,7 @@ MAX_ITEMS = 100_000  # items of a list that an expression makes
 MAX_VALUES = 1_000_000  # values in one result, nested ones counted
 MAX_CHARACTERS = 5 * 1024 * 1024  # characters in all texts of one result: the limit of a payload
 MAX_DEPTH = 64
-MAX_BITS = 8_192  # of a number that an expression computes
+MAX_BITS = 8_192  # bits of a number that an expression computes
 
 POINTER = 8  # bytes of an item's place in a list
 OBJECT = 72  # bytes of a short text, a pair or a number
@@ -71,8 +71,8 @@ def _shown(number: int) -> str:
     return f"{number:,}" if number.bit_length() <= 256 else "far too many"
 
 
-ENCODING_WORK = 40  # of writing any list or object as JSON
-MAX_DIGITS = 4_300  # as in Python: writing a longer number takes time with the square of it
+ENCODING_WORK = 40  # units for writing a list or object as JSON
+MAX_DIGITS = 4_300  # as in Python: writing a number takes time quadratic in its digits
 
 
 class UnusableValue(Exception):
@@ -106,7 +106,7 @@ def as_text(budget: RenderBudget, value: Any) -> str:
     plain = copied.copy(value, 0)
     if isinstance(plain, str):
         return plain
-    bounded_text(copied.characters)  # at the least; an escape takes up to six
+    bounded_text(copied.characters)  # the minimum; an escaped character takes up to six
     budget.spend(ENCODING_WORK + 2 * copied.values + scan_of(copied.characters))
     return built_text(budget, _encode(plain))
 
@@ -170,7 +170,7 @@ class _Copy:
 
     def _scalar(self, value: Any) -> Any:
         if isinstance(value, Undefined):
-            return str(value)  # raises the error that names what was missing
+            return str(value)  # raises an error that names the missing value
         if isinstance(value, str):
             return self._text(value)
         if isinstance(value, float):
@@ -211,15 +211,15 @@ def _checked_number(value: float) -> float:
     return value
 
 
-# The size of a value if everything in it is counted as often as it occurs.
+# The size of a value, in which each part is counted as often as it occurs.
 #
 # `[["a"] * 100] * 100` is three objects in memory, but 10,101 values for code that compares or
-# writes it. A shared list is measured once, so weighing takes time by the number of objects, not by
-# the result.
+# writes it. A shared list is measured once, so the time to weigh a value depends on the number of
+# objects, not on the result.
 
 
 _LIGHT = frozenset({float, bool, type(None)})
-_CALL = 10  # units of a call that looks into one value
+_CALL = 10  # units of a call that examines one value
 _BLOCK = 7  # a comparison checks about 2**7 characters in the time of one value
 
 

@@ -19,7 +19,7 @@ from executions.triggers.queues.sources import broker_url, find, open_source, sh
 class Command(BaseCommand):
     """Print a line when reading starts, and a summary of the results when it ends."""
 
-    requires_system_checks = []  # those of pages and forms would take half of its start time
+    requires_system_checks = []  # checks of pages and forms would double its start time
     help = (
         "Read the queue of a QUEUE trigger and start its workflow for every message. A message is "
         "acknowledged after its execution, or its rejection, is committed. Several consumers can "

@@ -32,7 +32,7 @@ MOST_NAMED = 20
 class Command(BaseCommand):
     """Print the result; on failure, print an error and exit with code 1."""
 
-    requires_system_checks = []  # they would load every page, a quarter of its start time
+    requires_system_checks = []  # they load every page, a quarter of the start time
     help = HELP
 
     def add_arguments(self, parser: CommandParser) -> None:

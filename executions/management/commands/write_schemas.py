@@ -14,7 +14,7 @@ from executions.definition.graph.schema import WORKFLOW_SCHEMA
 
 # Exists only in a checkout; an installed package has no such folder.
 REFERENCE = Path(__file__).parents[3] / "docs" / "reference"
-# In place of the address of the machine that writes the file.
+# Replaces the address of the machine that writes the file.
 SERVER = {"url": "http://127.0.0.1:8000", "description": "Under `make up`."}
 
 

@@ -20,7 +20,7 @@ IDLE_SECONDS = 0.2
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 10.0
 LONGEST_RETRY = 60.0
-# How often a message may fail for an unexpected reason before it is refused.
+# Number of unexpected failures after which a message is refused.
 TRIES = 3
 
 
@@ -59,7 +59,7 @@ class Consumer:
                 continue
             taken = self._taken(message)
             if taken is None:
-                return  # stopped while the database was unavailable: the message returns
+                return  # stopped during a database outage: the broker redelivers
             if taken.verdict == IntakeVerdict.LATER:
                 self._put_off(taken)
             else:

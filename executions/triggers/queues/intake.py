@@ -31,10 +31,10 @@ from executions.triggers.queues.message import QueueMessage, Unreadable
 from executions.triggers.start import start_execution
 
 KEPT_BYTES = 64 * 1024
-REPLACEMENT = "\ufffd"  # for what PostgreSQL cannot store as text
+REPLACEMENT = "\ufffd"  # for characters that PostgreSQL cannot store
 MAX_REASON = 4_000
 RETRY_SECONDS = 5.0
-# Errors that do not come from the message: an operator must change something first.
+# Errors that are not caused by the message: an operator must change something first.
 NOT_OF_THE_MESSAGE = (
     WorkflowDisabled,
     NotPublished,
@@ -50,7 +50,7 @@ class IntakeVerdict(StrEnum):
     STARTED = "started"
     KNOWN = "known"  # delivered before: its execution exists
     REFUSED = "refused"
-    LATER = "later"  # nothing is wrong with it; it is returned
+    LATER = "later"  # valid, but must wait; returned to the queue
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from executions.triggers.start import start_execution
 STARTED = "STARTED"
 DISCARDED = "DISCARDED"
 
-# Stands for the message's own body as the payload.
+# Means that the message's own body is the payload.
 AS_IT_CAME: Any = object()
 
 

@@ -37,20 +37,23 @@ from executions.triggers.queues.message import (
     open_envelope,
 )
 
-# A Redis list, read so that no message is lost or, although it has no id, started twice.
+# A queue in Redis lists. No message is lost, and none starts an execution twice, although messages
+# may have no ID.
 #
-# A message moves atomically from the list into a hash of those in flight, under a token made
-# before. If a consumer dies, it stays there; the next one finds it, with the same token. Two
-# consumers may hold one message for a while: the token makes that harmless, and only the one that
-# took it last may return it.
+# A message moves atomically from the list into a hash of messages in flight, under a token that was
+# generated before. If the consumer dies, the message stays in the hash, and the next consumer finds
+# it with the same token. Two consumers may hold a message for a while: the token makes that
+# harmless, and only the consumer that took it last may return it.
 
 
-# kombu keeps messages of higher priority numbers in lists of their own, read after the first.
+# kombu keeps messages with higher priority numbers in separate lists, which are read after the
+# first.
 PRIORITIES = ("", "\x06\x163", "\x06\x166", "\x06\x169")
-# A message in flight for longer than this may belong to a dead consumer.
+# Seconds in flight after which a message's consumer may be dead.
 STALE_SECONDS = 30.0
 
-# In flight: its holder (32), since when (10), the list it came from (1), and the message.
+# Parts of a message in flight: its holder (32 characters), the time since when (10), the list from
+# which it came (1), and the message.
 _OWNER, _SINCE, _LIST = slice(0, 32), slice(32, 42), slice(42, 43)
 _BODY = slice(43, None)
 
@@ -85,7 +88,8 @@ class RedisSource:
     """
 
     def __init__(self, url: str, queue: str, trigger_id: UUID, *, raw: bool = False) -> None:
-        # No retries in the client: a second attempt would take a second message under one token.
+        # No retries in the client, because a second attempt would take a second message under the
+        # same token.
         self._redis = open_client(
             url,
             retry=Retry(NoBackoff(), 0),
@@ -179,10 +183,10 @@ def _loss() -> Iterator[None]:
         raise Lost(str(error)) from error
 
 
-# A queue of any other broker that kombu supports, such as RabbitMQ; the queue must exist.
+# A queue of any other broker that kombu supports, such as RabbitMQ. The queue must exist.
 #
-# Messages are fetched one at a time, so nothing is prefetched. The broker delivers unacknowledged
-# messages again when the connection ends; the sender's message id prevents a second start.
+# Messages are fetched one at a time, so nothing is prefetched. The broker redelivers unacknowledged
+# messages when the connection ends; the sender's message ID prevents a second start.
 
 
 TIMEOUT_SECONDS = 5.0

@@ -177,7 +177,7 @@ def logs(choices: Choices, execution: Any, step: str | None) -> None:
     """
     output = CommandOutput(choices)
     with connected(choices) as api:
-        api.get(f"/v1/WorkflowExecution/{execution}")  # an unknown one has no runs
+        api.get(f"/v1/WorkflowExecution/{execution}")  # reports an unknown ID
         query = {"executionId": execution, "order": "asc", "place": step}
         told = False
         for row in api.rows("/v1/Run", **query):
@@ -195,7 +195,7 @@ def logs(choices: Choices, execution: Any, step: str | None) -> None:
 
 def _entries(run: dict[str, Any]) -> list[dict[str, Any]]:
     kept = run["logs"] or []
-    if not isinstance(kept, list):  # an object in their place says which permission is missing
+    if not isinstance(kept, list):  # an object with the missing permission
         kept = [{"ms": None, "level": "hidden", "message": str(kept.get("$hidden", kept))}]
     ended = [{"ms": run["durationMs"], "level": "error", "message": run["error"]}]
     return [*kept, *(ended if run["error"] else [])]

@@ -24,7 +24,7 @@ class PassingOn(click.Command):
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def up(arguments: tuple[str, ...]) -> int:
     """Start the whole platform on this machine, until Ctrl-C."""
-    # By name: the platform is above this layer, and optional.
+    # Imported by name, because the platform is above this layer, and optional.
     try:
         platform = import_module("valkyr_project.up.run")
     except ModuleNotFoundError as error:
@@ -46,7 +46,7 @@ def manage(choices: Choices, arguments: tuple[str, ...]) -> None:
 @click.pass_obj
 def sql(choices: Choices, arguments: tuple[str, ...]) -> None:
     """Run one SELECT over the SQL views of this project's database: `sql "SELECT …"`."""
-    # `--list`, `--format` and the others are options of the management command.
+    # The management command parses `--list`, `--format` and the other options.
     _manage(choices, ("valkyr_sql", *arguments))
 
 

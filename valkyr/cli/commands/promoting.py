@@ -93,7 +93,7 @@ def promote(
         if not any_checksum:
             bundle["checksums"] = {one.slug: one.checksum for one in moved}
         plan = ask_plan(destination, to_where["id"], bundle)
-        plan["kept"] = []  # what comes from Git there is not concerned
+        plan["kept"] = []  # workflows from Git in the target are not affected
         for one in moved:
             output.note(
                 f"{one.slug} version {one.number} ({one.checksum[:12]}) of {from_where['slug']}"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 PATH = "/v1/Redrive"
 LOOK_SECONDS = 1.0
-# A stopped or paused one continues only by a user's action.
+# States in which a redrive does not continue without a user's action.
 RESTING = frozenset({"DRAFT", "PAUSED", "STOPPED", "DONE", "ABORTED"})
 COUNTS = ("queued", "running", "succeeded", "failedAgain", "skipped", "aborted")
 LABELS = {"failedAgain": "failed again"}
@@ -138,7 +138,7 @@ def start_redrive(
         try:
             begun = api.post(f"{place}/start", {"reason": given["reason"] or ""})
         except CliError:
-            api.post(f"{place}/abort", {"reason": "not started"})  # no draft stays behind
+            api.post(f"{place}/abort", {"reason": "not started"})  # so that no draft remains
             raise
         return _waited(api, output, made["id"]) if wait else _shown(output, begun)
 

@@ -106,7 +106,7 @@ def run(choices: Choices, /, name: str, wait: bool, timeout: float | None, **giv
 def _started(api: "ApiClient", name: str, **given: Any) -> dict[str, Any]:
     pk = workflow_id(api, name, given["workspace"])
     payload = {} if given["payload"] is None else given["payload"]
-    # With a key, the request can be repeated if the answer is lost.
+    # With a key, the request can be repeated if the response is lost.
     key = given["key"] or str(uuid4())
     body = {"params": payload, **_more(given)}
     found: dict[str, Any] = api.post(f"/v1/WorkflowExecution/{pk}/execute", body, key=key)

@@ -84,7 +84,7 @@ def _apps(project: DjangoProject) -> ByHand | None:
         value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
         if isinstance(value, ast.List | ast.Tuple):
             source.extend(value, missing)
-        else:  # a sum, or what something returns
+        else:  # another expression, such as a sum or a call
             source.insert_after(node, f"INSTALLED_APPS = [*INSTALLED_APPS, {', '.join(missing)}]")
         source.import_module("valkyr", source.assignments("INSTALLED_APPS")[0])
     except UnclearSource as error:
@@ -168,7 +168,7 @@ def _middleware(project: DjangoProject) -> ByHand | None:
         source.replace(found[0], f'"{SESSIONS}"')  # type: ignore[arg-type]
         return None
     if not found and isinstance(getattr(node, "value", None), ast.List | ast.Tuple):
-        return None  # no user signs in by a browser
+        return None  # without sign-in through a browser
     return ByHand(
         f"MIDDLEWARE of {project.settings_name} has no {SESSIONS.rpartition('.')[2]}",
         f"Its statement does not name {DJANGOS_SESSIONS} once.",

@@ -27,7 +27,7 @@ class SourceFile:
         self.path = path
         self.exists = path.is_file()
         try:
-            # Bytes keep the line ends; columns of a syntax tree are counted in bytes, too.
+            # Bytes preserve the line endings, and a syntax tree counts columns in bytes.
             self.old = path.read_bytes() if self.exists else b""
             self.new = self.old
             _ = self.tree
@@ -142,7 +142,7 @@ class SourceFile:
             if isinstance(node, ast.Import | ast.ImportFrom) and node.lineno < first
         ]
         if imports:
-            # Third-party imports are separated from those of the standard library.
+            # An empty line separates third-party imports from those of the standard library.
             gap = "\n" if _is_standard(imports[-1]) else ""
             self.insert_after(imports[-1], f"{gap}{text}")
         elif ast.get_docstring(self.tree, clean=False) is not None:
@@ -225,7 +225,7 @@ class SourceFile:
         assert node.end_col_offset is not None
         start = starts[node.lineno - 1] + node.col_offset
         end = starts[node.end_lineno - 1] + node.end_col_offset
-        # A byte order mark counts in no column.
+        # Columns do not count a byte order mark.
         return start + mark * (node.lineno == 1), end + mark * (node.end_lineno == 1)
 
     @property

@@ -13,7 +13,7 @@ from executions.definition.templates import has_template, inspect_template
 from executions.definition.templating.expression import Reference
 
 CONDITIONS = ("while", "until")
-# Roots whose values do not change, or whose mistakes are reported elsewhere.
+# Names whose values do not change, or whose mistakes are reported elsewhere.
 STEADY = frozenset({"input", "execution", "item", "index"})
 
 
@@ -95,9 +95,6 @@ def written_variables(body: BodyReading) -> frozenset[str] | None:
                     return None
                 names |= values.keys()
     return frozenset(names)
-
-
-# Sub-workflows that are named outright have a name that a workflow can have.
 
 
 SUBWORKFLOW = "flow.subworkflow"

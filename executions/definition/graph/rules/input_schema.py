@@ -15,9 +15,9 @@ from executions.definition.json_schema.checking import (
 )
 from executions.definition.templating.errors import Pointer
 
-# References inside the payload's schema exist, and never form a cycle.
+# References in the payload's schema must exist, and must not form a cycle.
 #
-# A cycle of references that consume nothing of the payload would make its validation endless.
+# A cycle of references that consume no part of the payload would make its validation endless.
 
 
 # Keywords whose schemas apply to the same value as the enclosing schema.

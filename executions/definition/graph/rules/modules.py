@@ -10,7 +10,7 @@ from executions.definition.graph.reading import BodyReading, ModuleEntry, TaskEn
 from executions.definition.templates import inspect_template
 from executions.definition.templating.errors import Pointer
 
-# The engine's own queue: a step there would delay the repair of everything else.
+# Queues of the engine itself. A step there would delay the recovery of all other work.
 RESERVED_QUEUES = frozenset({"control"})
 
 
@@ -130,7 +130,7 @@ def _gate_in_the_middle(module: ModuleEntry) -> Iterator[DefinitionProblem]:
         yield problem((*module.pointer, "use"), "gate_not_last", message)
 
 
-# Only results of steps without other effects are reused.
+# Only results of steps without side effects can be reused.
 
 
 def cache_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
@@ -171,9 +171,9 @@ def _reason(spec: ModuleSpec, module: ModuleEntry) -> str:
     return ""
 
 
-# Queues on which a module cannot run: those of remote runners, and those served by threads.
+# Some modules cannot run on queues of remote runners, or on queues that are served by threads.
 #
-# The queue is the definition's, else the module's own.
+# A module's queue is the definition's or, without one, the default of its type.
 
 
 def queue_problems(reading: BodyReading, limits: Limits) -> Iterator[DefinitionProblem]:
@@ -196,8 +196,8 @@ def queue_problems(reading: BodyReading, limits: Limits) -> Iterator[DefinitionP
                 yield problem((*stands, "queue"), "not_remote", message)
             if reason := _unserved(own, module.spec, limits):
                 yield problem((*stands, "queue"), "not_remote", reason)
-            # Steps there wait for other systems, hundreds in one process: this one would block them
-            # all.
+            # In such a process, hundreds of steps wait for other systems. A step that computes
+            # would block them all.
             if _stops(own, module.spec, limits):
                 message = (
                     f'the queue "{own}" is served by threads of one process, and '
@@ -247,7 +247,7 @@ def _ours(spec: ModuleSpec) -> str:
     return "is executed by the engine itself" if spec.inline else ""
 
 
-# Only the module that takes a credential names it.
+# Only modules that take a credential may name one.
 
 
 def credential_problems(body: BodyReading) -> Iterator[DefinitionProblem]:

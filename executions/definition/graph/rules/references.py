@@ -13,7 +13,7 @@ from executions.definition.templating.errors import Pointer
 from executions.definition.templating.expression import Reference
 from executions.definition.templating.secrets import ROOT as SECRETS
 
-# The names that a template may use at its place.
+# The names that a template may use, depending on its place.
 
 
 HISTORY = "history"
@@ -279,7 +279,7 @@ class _Walk:
     ) -> Iterator[DefinitionProblem]:
         if module.config is None:
             return
-        # For an unknown module, it is unknown which keys see the body.
+        # For an unknown module, it is unknown which keys are rendered inside the body.
         guessing = module.spec is None and task.body is not None
         takes = module.spec is None or module.spec.takes_secrets
         now = (
@@ -311,7 +311,7 @@ class _Walk:
         return self.scope(views, has_previous=has_previous, has_event=True) if waits else None
 
 
-# Templates that see one name only: a concurrency key, an event's filter.
+# Templates that may read only one name, such as a concurrency key or an event's filter.
 
 
 def single_name_problems(
@@ -325,7 +325,7 @@ def single_name_problems(
         yield problem(pointer, code, f'"{root}" cannot be read here, only "{name}": {reason}')
 
 
-# Settings whose values the schema alone cannot judge.
+# Settings that the schema alone cannot validate.
 
 
 def settings_problems(document: Mapping[str, Any]) -> Iterator[DefinitionProblem]:

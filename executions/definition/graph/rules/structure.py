@@ -100,7 +100,7 @@ def _errors_last(outcome: str) -> tuple[bool, str]:
     return outcome == ERROR, outcome
 
 
-# A body's tasks can be ordered: no cycles, and no task that only a cycle leads to.
+# The tasks of a body must have an order: no cycles, and no task that only follows a cycle.
 
 
 SHOWN_TASKS = 20
@@ -118,7 +118,7 @@ def order_problems(reading: BodyReading) -> Iterator[DefinitionProblem]:
             ids[SHOWN_TASKS - 1 : -1] = ["…"]
         message = f"these tasks form a cycle: {' → '.join(ids)}; remove one of the edges"
         yield problem(reading.tasks[cycle[0]].pointer, "cycle", message)
-    # A stuck task that leads to no cycle is not the cause: it only follows one.
+    # A stuck task that does not lead to a cycle is not its cause: the task only follows the cycle.
     backwards = [(target, source) for source, target in pairs]
     for index in sorted(stuck & set(topological_order(count, backwards))):
         task = reading.tasks[index]
@@ -126,12 +126,12 @@ def order_problems(reading: BodyReading) -> Iterator[DefinitionProblem]:
         yield problem(task.pointer, "unreachable", message)
 
 
-# Bodies: where they are allowed, how deep they may be nested, how long paths become.
+# Rules for bodies: where they are allowed, how deep they are nested, and how long paths become.
 
 
 MAX_DEPTH = 8
-MAX_PATH = 900  # of a step; paths are indexed, and an index entry has its bounds
-INDEX_DIGITS = 7  # as many digits as an index of 1,000,000 has
+MAX_PATH = 900  # characters of a step's path; PostgreSQL limits the size of index entries
+INDEX_DIGITS = 7  # digits of an iteration's index, up to 1,000,000
 # Settings without an effect on a container, and what to use instead.
 OF_STEPS = {
     "retry": (
@@ -176,7 +176,7 @@ def _task_check(task: TaskEntry) -> Iterator[DefinitionProblem]:
 def _own_body(task: TaskEntry) -> Iterator[DefinitionProblem]:
     spec = task.modules[0].spec
     for key, instead in OF_STEPS.items():
-        # A container that writes its own body gives these to a step of that body.
+        # A container that generates its body applies these settings to a step of that body.
         if key not in task.document or (spec is not None and spec.expand is not None):
             continue
         message = f'"{key}" is not allowed for "{task.id}", which runs a body: {instead}'

@@ -13,11 +13,11 @@ from executions.definition.graph.schema import shown
 from executions.definition.templates import one_expression
 from executions.definition.templating.errors import Pointer
 
-# CRON triggers: five fields that both schedulers interpret alike, that match at least one time, in
-# a known zone.
+# A CRON trigger needs a known time zone, and five fields that match at least one time and that both
+# schedulers (croniter and beat) interpret in the same way.
 
 
-# No L, W, # or ?: croniter reads them and the scheduler that fires the tick does not.
+# Without L, W, # and ?, which croniter accepts, but beat, which fires the ticks, does not.
 _FIELD = re.compile(r"[0-9A-Za-z*,/-]+")
 _NAMES = re.compile(r"[A-Za-z]+")
 _MONTHS = frozenset(
@@ -165,8 +165,8 @@ def _broker(address: Any, pointer: Pointer) -> Iterator[DefinitionProblem]:
             )
             yield problem(pointer, "bad_broker", message)
         return
-    # The address itself is never shown: it may hold a password that was not recognised.
-    servers = [_server(one) for one in address.split(";")]  # amqp://a//;amqp://b//
+    # The address itself is never shown, because it may contain a password that was not recognised.
+    servers = [_server(one) for one in address.split(";")]  # such as amqp://a//;amqp://b//
     secret = any(has_secret for _, has_secret in servers)
     if not all(sound for sound, _ in servers):
         message = (

@@ -90,7 +90,7 @@ class _Reader:
             paths = certain_paths(part.source)
             for keys in paths:
                 yield from self._path(keys, pointer)
-            # Only the value of a plain path is known.
+            # The type of the whole value is known only for a plain path.
             whole = plain_path(part.source) if len(parts) == 1 else None
             if whole is not None and wanted is not None:
                 yield from self._kind(whole, pointer, wanted)

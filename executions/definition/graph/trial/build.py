@@ -40,7 +40,7 @@ class Trial:
     document: dict[str, Any]
     problems: tuple[DefinitionProblem, ...] = ()
     places: Mapping[tuple[str, int], str] | None = None  # ("tasks", 0) -> "tasks[3]"
-    told_already: frozenset[str] = frozenset()  # the places that read tasks outside the part
+    told_already: frozenset[str] = frozenset()  # paths of reported reads outside the part
 
     def told(self, found: list[DefinitionProblem]) -> list[DefinitionProblem]:
         """Return the problems of the request and of the document (`found`), without duplicates.
@@ -64,7 +64,7 @@ def trial(document: Mapping[str, Any], catalog: Catalog, asked: TrialRequest) ->
     """Return the definition of a test run; `document` and `asked` may each have problems."""
     kept = _without_company(document)
     untouched = asked.everything and not asked.pinned
-    # Parts beyond the limits are not checked; validation reports them.
+    # A definition beyond the limits is not analysed here; validation reports it.
     if untouched or storage_problems(document) or count_tasks(document) > MAX_TASKS:
         return Trial(kept)
     reading = read_body(document, (), catalog)
@@ -138,7 +138,8 @@ class _Making:
         if task.index in self.section.pinned:
             pin = self.asked.pinned[task.id]
             return stand_in(task, pin, self._outcome(task) or SUCCESS)
-        # Its edges are written out; a task at which the run begins starts by any of them.
+        # The edges of `after` are in the document's list of edges. The task at which the run begins
+        # loses its `join`, so that any of its edges starts it.
         without = {"after", *(("join",) if task.index == self.section.start else ())}
         return {key: value for key, value in task.document.items() if key not in without}
 

@@ -12,7 +12,7 @@ from executions.definition.graph.reading import BodyReading, TaskEntry, outcomes
 from executions.definition.graph.rules.references import bodies_by_task
 from executions.definition.templates import has_template
 
-SKIPPED = "skipped"  # as an outcome of a pinned task: no edge from it is taken
+SKIPPED = "skipped"  # the outcome of a pinned task with which none of its edges is taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +73,13 @@ def _no_such_task(name: str, pointer: tuple[str, ...], reading: BodyReading) -> 
     return problem(pointer, "unknown_task", f'there is no task "{name}"{hint}')
 
 
-# The replacement of a task with a given result, and how its value is protected from templates.
+# Replace a task with a given result, and protect the result from being rendered as a template.
 
 
 PINNED = "flow.pinned"
-# The fields that a task keeps: its identity, its place, its start.
+# The fields of the task that its replacement keeps.
 KEPT = ("id", "name", "join", "ui")
-# A deeper value would approach the limit of a definition.
+# Nesting depth beyond which a value is stored as text, because definitions have a limited depth.
 DEEP = 32
 _OPENING = re.compile(r"\{(?=[{%])")
 

@@ -16,7 +16,7 @@ from executions.definition.graph.trial.request import TrialRequest
 from executions.definition.templates import inspect_template
 from executions.definition.templating.errors import Pointer
 
-# Which tasks of the workflow itself the templates of a task read, those of its body included.
+# Find the tasks of the workflow itself that a task's templates read, including those in its body.
 
 
 @dataclass(frozen=True, slots=True)

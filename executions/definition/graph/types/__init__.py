@@ -4,17 +4,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-# Walk JSON Schemas as a template walks values: what is at a path, and of what type.
+# Follow a template's path through a JSON Schema, to find the type at its end.
 #
-# Nothing is concluded from what a schema leaves open. Schemas are those that pydantic makes: an
-# object that lists its properties and says nothing about others has no others.
+# Nothing is concluded from what a schema leaves open. The schemas come from pydantic: an object
+# that lists its properties and says nothing about others has no others.
 
 
 Key = str | int
 Schema = Mapping[str, Any]
 
 MAX_REFERENCES = 20
-# Text and numbers are turned into each other by modules' inputs, so only these differ clearly.
+# Modules' inputs convert between text and numbers, so only these classes clearly differ.
 CLASSES = {
     "string": "text or a number",
     "number": "text or a number",
