@@ -8,7 +8,7 @@ import sys
 def main() -> None:
     """Run the management command named on the command line."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "valkyr_project.settings")
-    if sys.argv[1:2] == ["consume"]:  # it stays, and serves no pages
+    if sys.argv[1:2] == ["consume"]:  # the command runs permanently and serves no pages
         os.environ.setdefault("VALKYR_PROCESS", "consumer")
     from valkyr_project.up.options import UpError
     from valkyr_project.up.running_stack import use_running_stack

@@ -5,6 +5,7 @@ import json
 from argparse import ArgumentTypeError
 from collections.abc import Iterator, Sequence
 from io import StringIO
+from itertools import count
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -44,14 +45,23 @@ def add_query_arguments(parser: CommandParser) -> None:
 def result_lines(columns: Sequence[str], rows: Sequence[Sequence[Any]], form: str) -> Iterator[str]:
     """Yield the lines of the output (JSON as one string); `form` is a choice of `--format`."""
     if form == "json":
-        # Objects, because lists of values would not name the columns. Of columns with the same
-        # name, only the last is kept.
-        named = [dict(zip(columns, row, strict=True)) for row in rows]
+        # Objects, because lists of values would not name the columns.
+        names = _distinct(columns)
+        named = [dict(zip(names, row, strict=True)) for row in rows]
         yield json.dumps(named, cls=AnyValueEncoder, indent=2, ensure_ascii=False)
     elif form == "csv":
         yield from (_csv(row) for row in (columns, *rows))
     else:
         yield from _table(columns, rows)
+
+
+def _distinct(columns: Sequence[str]) -> list[str]:
+    """Return the names of columns; a name that an earlier column has gets a number, as in `id_2`."""
+    names: list[str] = []
+    for column in columns:
+        numbered = (f"{column}_{number}" for number in count(2))
+        names.append(column if column not in names else next(n for n in numbered if n not in names))
+    return names
 
 
 def _csv(row: Sequence[Any]) -> str:

@@ -125,7 +125,7 @@ class Answers(BaseHTTPRequestHandler):
         self.reply(200, b"[" * 100_000 + b"]" * 100_000, Content_Type="application/json")
 
     def answer_gzip(self) -> None:
-        body = gzip.compress(b'{"packed": ') + gzip.compress(b"true}")
+        body = gzip.compress(b'{"packed": ') + bytes(8) + gzip.compress(b"true}") + bytes(8)
         self.reply(200, body, Content_Type="application/json", Content_Encoding="gzip")
 
     def answer_bomb(self) -> None:

@@ -11,6 +11,7 @@ import psycopg
 import pytest
 from django.core.management import CommandError, call_command
 
+from executions.management.query_results import result_lines
 from executions.models import Workflow
 from tests.plugins.sql_views.conftest import SqlWorld
 from valkyr_plugins.sql_views import installing
@@ -45,6 +46,11 @@ def test_csv_has_a_header_and_a_table_has_columns(world: SqlWorld) -> None:
     assert {line["slug"] for line in csv.DictReader(io.StringIO(text))} == set(slugs)
     shown = run("SELECT 1 AS one, 'a' AS letter").splitlines()
     assert shown == ["one  letter", "---  ------", "1    a"]
+
+
+def test_columns_with_one_name_keep_their_values() -> None:
+    [line] = result_lines(["id", "id", "id_2", "id"], [(1, 2, 3, 4)], "json")
+    assert json.loads(line) == [{"id": 1, "id_2": 2, "id_2_2": 3, "id_3": 4}]
 
 
 def test_more_rows_than_the_limit_are_mentioned(world: SqlWorld) -> None:

@@ -155,6 +155,7 @@ class _Unpacker:
         # After a piece of the maximum size, more output may follow without further input.
         while chunk or len(piece) == PIECE_BYTES:
             if self._member.eof:
+                chunk = chunk.lstrip(b"\0")  # zeros may follow a member (as in Python's gzip)
                 if not chunk:
                     return
                 self._member = zlib.decompressobj(GZIP_OR_ZLIB)
