@@ -56,7 +56,7 @@ def result_lines(columns: Sequence[str], rows: Sequence[Sequence[Any]], form: st
 
 
 def _distinct(columns: Sequence[str]) -> list[str]:
-    """Return the names of columns; a name that an earlier column has gets a number, as in `id_2`."""
+    """Return the names of columns; a repeated name gets a number, as in `id_2`."""
     names: list[str] = []
     for column in columns:
         numbered = (f"{column}_{number}" for number in count(2))
