@@ -32,6 +32,7 @@ OF_ROLE = """
 SELECT r.rolconnlimit, coalesce(shobj_description(r.oid, 'pg_authid'), '') FROM pg_roles r
  WHERE r.rolname = %s
 """
+DEFAULT_SECONDS, DEFAULT_CONNECTIONS = 60.0, 5
 LOGIN = (
     "LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOINHERIT NOREPLICATION NOBYPASSRLS "
     "CONNECTION LIMIT {connections} PASSWORD '{password}'"
@@ -40,10 +41,20 @@ LOGIN = (
 
 @dataclass(frozen=True, slots=True)
 class RoleLimits:
-    """The limits of a login role: seconds per statement, and concurrent connections."""
+    """The limits of a login role: seconds per statement, and concurrent connections.
 
-    seconds: float = 60
-    connections: int = 5
+    None keeps the limit of an existing role; a new role gets 60 s and 5 connections.
+    """
+
+    seconds: float | None = None
+    connections: int | None = None
+
+    def of_new_role(self) -> "RoleLimits":
+        """Return these limits with the defaults in place of None."""
+        return RoleLimits(
+            DEFAULT_SECONDS if self.seconds is None else self.seconds,
+            DEFAULT_CONNECTIONS if self.connections is None else self.connections,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +150,7 @@ def _workspace(slug: str) -> Workspace:
 
 
 def _ensure_role(role: str, limits: RoleLimits) -> str:
-    """Create the role, or update its limits. Return the password of a new role, otherwise "".
+    """Create the role, or update the given limits; return the password of a new role, or "".
 
     Raises ValkyrError if the role exists but was not created by this command for this database.
     """
@@ -154,6 +165,7 @@ def _ensure_role(role: str, limits: RoleLimits) -> str:
             )
         password = ""
     else:
+        limits = limits.of_new_role()
         password = secrets.token_urlsafe(24)
         attributes = LOGIN.format(
             connections=limits.connections, password=_encrypted(role, password)
@@ -163,19 +175,22 @@ def _ensure_role(role: str, limits: RoleLimits) -> str:
         execute(f"COMMENT ON ROLE {quoted(role)} IS '{mark}'")
     for name, value in _session(limits).items():
         execute(f"ALTER ROLE {quoted(role)} IN DATABASE {quoted(database)} SET {name} = {value}")
-    execute(f"ALTER ROLE {quoted(role)} CONNECTION LIMIT {limits.connections}")
+    if limits.connections is not None:
+        execute(f"ALTER ROLE {quoted(role)} CONNECTION LIMIT {limits.connections}")
     return password
 
 
 def _session(limits: RoleLimits) -> dict[str, str]:
     """Return the settings of the role's sessions; they protect the server, not the rows."""
-    return {
+    settings = {
         "default_transaction_read_only": "on",
-        "statement_timeout": f"'{round(limits.seconds * 1000)}ms'",
         "idle_in_transaction_session_timeout": "'60s'",
         "lock_timeout": "'3s'",
         "search_path": quoted(schema()),
     }
+    if limits.seconds is not None:
+        settings["statement_timeout"] = f"'{round(limits.seconds * 1000)}ms'"
+    return settings
 
 
 def _encrypted(role: str, password: str) -> str:

@@ -154,6 +154,20 @@ def test_connections_of_a_role_are_limited(world: SqlWorld) -> None:
         granting.revoke("alone", [], actor=ACTOR)
 
 
+def test_another_grant_keeps_the_limits_that_it_does_not_name(world: SqlWorld) -> None:
+    first = RoleLimits(seconds=7, connections=3)
+    world.passwords["limited"] = granting.grant("limited", ["here"], first, actor=ACTOR)
+    try:
+        granting.grant("limited", ["rival"], RoleLimits(connections=2), actor=ACTOR)
+
+        [role] = [one for one in granting.granted() if one.role == "limited"]
+        assert (role.workspaces, role.connections) == (["here", "rival"], 2)
+        with world.connect("limited") as session:
+            assert session.execute("SHOW statement_timeout").fetchone() == ("7s",)
+    finally:
+        granting.revoke("limited", [], actor=ACTOR)
+
+
 def test_a_role_of_others_is_refused(world: SqlWorld) -> None:
     with connection.cursor() as cursor:
         cursor.execute("CREATE ROLE of_others LOGIN")

@@ -39,20 +39,19 @@ class Command(CommandWithExamples):
         actions.add_parser("remove", help="drop the views and their schema; revoke all roles first")
         grant = actions.add_parser("grant", help="let a login role read workspaces; creates it")
         _add_role(grant, required=True)
-        limits = granting.RoleLimits()
         grant.add_argument(
             "--timeout",
             type=float,
-            default=limits.seconds,
             metavar="SECONDS",
-            help=f"statement_timeout of its sessions (default: {limits.seconds:g})",
+            help="statement_timeout of its sessions (default: as before; for a new role, "
+            f"{granting.DEFAULT_SECONDS:g})",
         )
         grant.add_argument(
             "--connections",
             type=int,
-            default=limits.connections,
             metavar="N",
-            help=f"maximum number of its connections (default: {limits.connections})",
+            help="maximum number of its connections (default: as before; for a new role, "
+            f"{granting.DEFAULT_CONNECTIONS})",
         )
         revoke = actions.add_parser(
             "revoke", help="revoke workspaces; without a workspace, drop the role"
@@ -142,11 +141,12 @@ def _add_role(parser: CommandParser, *, required: bool) -> None:
 
 
 def _limits(options: dict[str, Any]) -> granting.RoleLimits:
-    if not 1 <= options["timeout"] <= 86_400:
+    seconds, connections = options["timeout"], options["connections"]
+    if seconds is not None and not 1 <= seconds <= 86_400:
         raise CommandError("--timeout must be between 1 and 86400 seconds.")
-    if not 1 <= options["connections"] <= 1000:
+    if connections is not None and not 1 <= connections <= 1000:
         raise CommandError("--connections must be between 1 and 1000.")
-    return granting.RoleLimits(options["timeout"], options["connections"])
+    return granting.RoleLimits(seconds, connections)
 
 
 def _workspaces(role: str) -> list[str]:
