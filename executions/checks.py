@@ -14,6 +14,7 @@ from django.urls import NoReverseMatch
 from executions import addresses, messaging
 from executions.configuration import EngineSettings, SettingsModel, forget, problems, tolerate
 from executions.configuration import settings as valkyr_settings
+from executions.database import row_scope
 from executions.egress.rules import SETTING
 from executions.egress.rules import problems_of as egress_problems
 from executions.plugins import plugins
@@ -85,6 +86,7 @@ def celery(**_: Any) -> list[CheckMessage]:
 
 
 SESSIONS = "executions.accounts.browser_sessions.BrowserSessions"
+ROW_SECURITY = "executions.access.row_security.RowLevelSecurity"
 DJANGOS = "django.contrib.auth.middleware.AuthenticationMiddleware"
 
 
@@ -171,6 +173,21 @@ def sessions_can_be_ended(**_: Any) -> list[CheckMessage]:
             "Sessions and cannot be ended there. Token sessions are not affected.",
             hint=f"Replace {DJANGOS} with {SESSIONS} in MIDDLEWARE, or silence executions.W103.",
             id="executions.W103",
+        )
+    ]
+
+
+@register(Tags.security)
+def pages_are_limited(**_: Any) -> list[CheckMessage]:
+    """If row-level security is on, report missing middleware: without it, pages are not limited."""
+    if not row_scope.enabled() or ROW_SECURITY in django_settings.MIDDLEWARE:
+        return []
+    return [
+        Advice(
+            "VALKYR_ROW_LEVEL_SECURITY is on, but MIDDLEWARE lacks RowLevelSecurity, so it limits "
+            "only requests to the API, not the admin and other pages.",
+            hint=f"Add {ROW_SECURITY} to MIDDLEWARE after the middleware that authenticates users.",
+            id="executions.W104",
         )
     ]
 

@@ -44,3 +44,16 @@ def test_django_s_own_middleware_is_known_not_to_end_sessions(settings: Any) -> 
 
     assert found.id == "executions.W103"
     assert checks.SESSIONS in found.hint
+
+
+def test_row_level_security_without_its_middleware_is_reported(settings: Any) -> None:
+    settings.MIDDLEWARE = [checks.DJANGOS]
+    settings.VALKYR = {"ROW_LEVEL_SECURITY": True}
+
+    (found,) = checks.pages_are_limited()
+
+    assert found.id == "executions.W104"
+    assert checks.ROW_SECURITY in found.hint
+
+    settings.MIDDLEWARE = [checks.DJANGOS, checks.ROW_SECURITY]
+    assert checks.pages_are_limited() == []
