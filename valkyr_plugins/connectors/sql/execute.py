@@ -71,7 +71,7 @@ class SqlExecuteInputs(ModuleInputs):
         1_000,
         ge=1,
         le=10_000,
-        description="If one RETURNING yields more rows than this, the step fails.",
+        description="If a statement's RETURNING clause yields more rows than this, the step fails.",
     )
 
     @model_validator(mode="after")
@@ -98,7 +98,7 @@ class SqlDone(ModuleOutputs):
 class SqlExecuteOutputs(ModuleOutputs):
     """The results of the statements."""
 
-    row_count: int = Field(description="The number of rows that all statements affected.")
+    row_count: int = Field(description="The total number of rows that the statements affected.")
     results: list[SqlDone] = Field(description="The results of the statements, in order.")
     repeated: bool = Field(
         description=(
