@@ -40,8 +40,8 @@ class PlaceSettings(SettingsModel):
     )
     admin_prefix: str | None = setting(
         None,
-        "The path of the admin's first page, such as `admin/`; if it is set, workers build addresses "
-        "of admin pages without loading the project's URLconf",
+        "The path of the admin's first page, such as `admin/`; if it is set, workers build "
+        "addresses of admin pages without loading the project's URLconf",
         unset="the path in the URLconf",
     )
     code_workspace: str = setting(
