@@ -129,8 +129,8 @@ class PayloadStoreSettings(SettingsModel):
     )
     payload_grace_hours: float = setting(
         24,
-        "Minimum time for which Valkyr keeps a stored value after it last wrote the value or found "
-        "that the value was in use",
+        "Minimum time for which Valkyr keeps a stored value after last storing it or finding it in "
+        "use",
         unit="hours",
         ge=0,
     )
