@@ -35,12 +35,13 @@ class PlaceSettings(SettingsModel):
     url_prefix: str | None = setting(
         None,
         "The part of Valkyr's addresses before `v1/`, such as `workflows/`; if it is set, workers "
-        "build addresses without loading the project's urlconf",
+        "build addresses without loading the project's URLconf",
         unset="the path in the URLconf",
     )
     admin_prefix: str | None = setting(
         None,
-        "The part of the admin's addresses before its pages, such as `admin/`",
+        "The path of the admin's first page, such as `admin/`; if it is set, workers build "
+        "addresses of admin pages without loading the project's URLconf",
         unset="the path in the URLconf",
     )
     code_workspace: str = setting(
@@ -204,8 +205,8 @@ class AccessSettings(SettingsModel):
     refusal_rate: int = setting(
         300,
         "Maximum requests without a valid sign-in from one address (in IPv6, one /64 network); "
-        "further requests get a 429 instead of the 401. Requests for the public schema of "
-        "workflows have the same limit",
+        "further requests get a 429 instead of the 401. Requests for the public JSON Schema of "
+        "workflow definitions have the same limit, but are counted separately",
         unit=A_MINUTE,
         ge=0,
     )

@@ -116,8 +116,8 @@ class PayloadStoreSettings(SettingsModel):
     )
     payload_content_limit: int = setting(
         1_073_741_824,
-        "The largest content that a module stores in parts, such as the body of `http.request` "
-        "with `store`",
+        "The maximum size of content that a module streams to the store, such as the body of "
+        "`http.request` with `store`",
         unit="bytes",
         ge=1_048_576,
     )
@@ -129,8 +129,8 @@ class PayloadStoreSettings(SettingsModel):
     )
     payload_grace_hours: float = setting(
         24,
-        "How long a stored value is kept after it was written or checked, even if no execution "
-        "needs it",
+        "Minimum time for which Valkyr keeps a stored value after last storing it or finding it in "
+        "use",
         unit="hours",
         ge=0,
     )

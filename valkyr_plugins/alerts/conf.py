@@ -42,7 +42,7 @@ class AlertSettings(SettingsModel):
     )
     alert_kept_days: float = setting(
         30,
-        "How long an alert that has ended, and its messages, are kept",
+        "How long an alert and its messages are kept after the alert has ended",
         unit="days",
         gt=0,
         le=3_650,

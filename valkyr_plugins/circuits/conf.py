@@ -35,7 +35,7 @@ class CircuitSettings(SettingsModel):
     )
     default_recovery_timeout: float = setting(
         BASE.recovery,
-        "Time before one step probes an open circuit",
+        "How long a circuit stays open before one step probes the target",
         unit="seconds",
         variables=("DEFAULT_RECOVERY_TIMEOUT",),
         gt=0,

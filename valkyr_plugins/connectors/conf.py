@@ -12,8 +12,8 @@ class ConnectorSettings(SettingsModel):
 
     http_allowed_networks: Networks = setting(
         (),
-        "Private networks that steps (`http.*`, `sql.*`, files in S3 and others) may "
-        "reach, e.g. `10.0.0.0/8`",
+        "Private networks, such as `10.0.0.0/8`, to which Valkyr may connect to execute steps "
+        "(`http.*`, `sql.*`, files in S3, and others), send alerts and get short-lived credentials",
         unset="none; `127.0.0.77/32` under `make up`, where the demo's partner listens",
     )
     files_root: str = setting(

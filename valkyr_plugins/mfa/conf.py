@@ -30,15 +30,17 @@ class MfaSettings(SettingsModel):
     )
     mfa_trusted_backends: Annotated[tuple[str, ...], BeforeValidator(_paths)] = setting(
         (SINGLE_SIGN_ON,),
-        "Authentication backends whose sessions need no code, because these backends themselves "
-        "ask for a second factor; dotted paths, separated by commas",
+        "Dotted paths, separated by commas, of authentication backends that themselves ask for a "
+        "second factor. Valkyr itself does not ask for a second factor after a sign-in through "
+        "these backends",
         unset="the plugin `sso`",
     )
     recent_sign_in_minutes: float = setting(
         15,
-        "Time after a sign-in during which a user can see secrets, and change factors, "
-        "credentials, tokens and roles. After this time, these actions require another sign-in. "
-        "0: no limit",
+        "Time after a browser sign-in during which a user can see secrets and change, for example, "
+        "credentials, tokens and roles "
+        "([all these actions](../explanation/security.md#second-factor)). After this time, these "
+        "actions require another sign-in. 0: no limit",
         unit="minutes",
         ge=0,
     )

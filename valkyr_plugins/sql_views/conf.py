@@ -12,7 +12,8 @@ class SqlViewsSettings(SettingsModel):
 
     sql_views_schema: str = setting(
         "valkyr_views",
-        "The PostgreSQL schema of the views. `valkyr_sql` uses the role `<schema>_reader`",
+        "The PostgreSQL schema of the views. `manage.py valkyr_sql` uses the role "
+        "`<schema>_reader`",
         pattern="^[a-z_][a-z0-9_]{0,50}$",
     )
 

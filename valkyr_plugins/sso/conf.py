@@ -114,9 +114,9 @@ class SsoSettings(SettingsModel):
     )
     oidc_create_users: Flag = setting(
         True,
-        "Whether new users get an account. If not, an administrator (`manage.py link_sign_in "
-        "<user name> <subject>`) or `OIDC_LINK_BY_EMAIL` must link each new user to an existing "
-        "account",
+        "Whether new users get an account. If not, each new user must be linked to an existing "
+        "account: by an administrator (`manage.py link_sign_in <user name> <subject>`), or by a "
+        "verified email address (`OIDC_LINK_BY_EMAIL`)",
     )
     oidc_link_by_email: Flag = setting(
         False,

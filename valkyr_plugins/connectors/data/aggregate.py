@@ -156,9 +156,9 @@ class Aggregate(PureModule):
 
     Sums and averages accept numbers and numeric texts (as in CSV files), and ignore null and empty
     text; any other value fails the step. `min` and `max` compare values as numbers if all are
-    numeric, otherwise as texts; a JSON number among such texts fails the step. Sums are calculated
-    with 60 significant digits; a result with decimals is returned with about 16. To combine the
-    results of batches, add up their sums and counts with `sum`.
+    numeric, otherwise as texts; a mix of JSON numbers and non-numeric texts fails the step. Sums
+    are calculated with 60 significant digits; a result that is not a whole number is rounded to
+    about 16. To combine the results of batches, add up their sums and counts with `sum`.
     """
 
     type = "data.aggregate"
