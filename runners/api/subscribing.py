@@ -121,8 +121,8 @@ def _no_place(full: Full) -> HttpResponseBase:
     headers = {"Retry-After": str(RETRY_SECONDS)}
     if full is Full.PERSON:
         detail = (
-            "You have the maximum number of live connections for one user. Close a monitor, then "
-            "try again."
+            "You have the maximum number of live connections for one user. Close a page that shows "
+            "live updates, or connect again later."
         )
         return problem(429, detail, code="too_many_viewers", headers=headers)
     detail = "This server has the maximum number of live connections. Try again in a moment."

@@ -217,7 +217,12 @@ def _refuse(found: Judgement) -> None:
     reasons = " ".join(found.problems[:MOST_NAMED])
     if found.busy:
         names = ", ".join(f"`{name}`" for name in found.busy[:MOST_NAMED])
-        again = f"Step {names} is running or due. The execution may be able to move when it ends."
+        more = ", and others" if len(found.busy) > MOST_NAMED else ""
+        if len(found.busy) == 1:
+            now, ended = f"Step {names} is running or due.", "this step has ended"
+        else:
+            now, ended = f"These steps are running or due: {names}{more}.", "these steps have ended"
+        again = f"{now} The execution may be able to move when {ended}."
         raise StepRunning(f"{reasons} {again}".lstrip())
     if found.problems:
         raise CannotMove(reasons)

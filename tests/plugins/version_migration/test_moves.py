@@ -244,16 +244,20 @@ def test_a_worker_that_loaded_the_old_step_cannot_claim_it(queue: World) -> None
 
 
 def test_a_step_that_a_worker_executes_is_not_interrupted(queue: World) -> None:
-    steps = [effect("one", value="1"), effect("two", "one", value="2")]
+    steps = [effect("one", value="1"), effect("other", value="1"), effect("two", "one", value="2")]
     workflow = versions(steps, [*steps, effect("three", "two", value="3")])
     execution = start(workflow, version=1)
     move = move_of(workflow)
-    loaded = load_segment.load(execution, move.source_id, "one.main")
-    assert loaded is not None
-    assert claim_run.claim(*loaded) is not None
 
-    with pytest.raises(StepRunning, match="`one` is running"):
-        move_execution(execution, move, actor=ACTOR)
+    for path, running in (
+        ("one.main", "^Step `one` is running"),
+        ("other.main", r"^These steps are running or due: `one`, `other`\."),
+    ):
+        loaded = load_segment.load(execution, move.source_id, path)
+        assert loaded is not None
+        assert claim_run.claim(*loaded) is not None
+        with pytest.raises(StepRunning, match=running):
+            move_execution(execution, move, actor=ACTOR)
 
 
 MAP = {"items": "{{ [1, 2, 3] }}"}
