@@ -180,7 +180,8 @@ def _check_outcome(step: Step, path: str, outcome: str) -> None:
     if outcome != "success" and outcome not in step.outcomes:
         raise UndeclaredOutcome(
             f"Step {path} cannot end with {outcome!r}; its outcomes are: "
-            f"{', '.join(step.outcomes) or 'success'}. Declare it in the workflow, or fail the run."
+            f"{', '.join(step.outcomes) or 'success'}. Declare this outcome in the workflow, or "
+            "report a failure."
         )
 
 

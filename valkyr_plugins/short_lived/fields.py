@@ -24,7 +24,7 @@ def vault_problems(fields: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
             "fields.address",
             "bad_address",
             "Write the address of Vault with https://, such as https://vault.example.com:8200. "
-            "http:// is allowed for an address of this machine only.",
+            "http:// is allowed only for localhost and loopback addresses.",
         )
     auth = fields.get("auth")
     if auth not in NEEDS:
@@ -33,7 +33,7 @@ def vault_problems(fields: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
         return
     for name in NEEDS[str(auth)]:
         if not fields.get(name):
-            message = f"Signing in by {auth} needs it."
+            message = f"This field is required to sign in by {auth}."
             yield DefinitionProblem(f"fields.{name}", "required", message)
 
 
@@ -47,7 +47,7 @@ def oauth2_problems(fields: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
             "fields.token_url",
             "bad_address",
             "Write the token endpoint with https://, such as https://id.example.com/oauth2/token. "
-            "http:// is allowed for an address of this machine only.",
+            "http:// is allowed only for localhost and loopback addresses.",
         )
     if fields.get("client_auth", BASIC) not in (BASIC, POST):
         message = f"Write {BASIC} (the default) or {POST}."
