@@ -150,20 +150,21 @@ class MetricsSettings(SettingsModel):
 
     metrics_token: SecretStr = setting(
         SecretStr(""),
-        "Bearer token for `/metrics` and the details in health responses; at least 16 characters, "
-        "the same for all processes",
+        "Bearer token for the details in health responses and, on the stand-alone platform, for "
+        "`/metrics`; at least 16 characters, the same for all processes",
         unset="none",
     )
     metrics_networks: Networks = setting(
         (),
-        "Addresses or networks that may read `/metrics` without a token",
+        "Only on the stand-alone platform: addresses or networks that may read `/metrics` without "
+        "a token",
         unset="this machine; none if a token is set, or if `ALLOWED_HOSTS` (workers and beat: "
         "`VALKYR_METRICS_ADDRESS`) names more than this machine",
     )
     metrics_port: int = setting(
         0,
-        "Port of a worker's or beat's `/metrics`, one for each process; 0: off. `make up` "
-        "sets free ports",
+        "Only on the stand-alone platform: port of a worker's or beat's `/metrics`, one for each "
+        "process; 0: off. `make up` sets free ports",
         ge=0,
         le=65_535,
     )

@@ -62,9 +62,9 @@ class SlackPost(Module[SlackPostInputs]):
     """Posts a message to Slack.
 
     A credential of type slack contains an incoming webhook's address. A credential of type bearer
-    contains a bot token (`xoxb-…`, scope chat:write) and requires `channel`. After a rate limit,
-    the next attempt waits as long as Slack requires. After a crash, a message may be posted twice,
-    because Slack has no idempotency keys.
+    contains a bot token (`xoxb-…`, scope chat:write) and requires `channel`. If Slack reports
+    a rate limit, the next attempt waits as long as Slack requires. After a crash, a message may be
+    posted twice, because Slack has no idempotency keys.
     """
 
     type = "slack.post"

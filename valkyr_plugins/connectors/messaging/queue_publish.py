@@ -93,7 +93,9 @@ class QueuePublishOutputs(ModuleOutputs):
 
     message_id: str = Field(description="The message's id, the same in every retry.")
     bytes: int = Field(description="The body's size, in bytes.")
-    length: int | None = Field(None, description="For a Redis list: its current length.")
+    length: int | None = Field(
+        None, description="For a Redis list: its length after the message was added."
+    )
     entry_id: str | None = Field(None, description="For a Redis stream: the entry's id.")
 
 

@@ -79,14 +79,14 @@ class PaymentIntentInputs(StripeInputs):
     return_url: str | None = Field(
         None,
         max_length=5_000,
-        description="The page to which the customer returns from the bank's page. Without "
-        "`offSession`, Stripe usually requires it to confirm a payment.",
+        description="The URL to which the customer returns from the bank's page. Without "
+        "`offSession`, Stripe usually requires this URL when a payment is confirmed.",
         examples=["https://shop.example.com/orders/17"],
     )
     capture_method: Literal["automatic", "automatic_async", "manual"] | None = Field(
         None,
-        description="`manual`: a later step captures the money. By default, Stripe chooses the "
-        "method.",
+        description="`manual`: a later step captures the money. If you omit `captureMethod`, "
+        "Stripe's default applies.",
     )
     description: str | None = Field(
         None,
