@@ -158,9 +158,11 @@ class MapInputs(ModuleInputs):
     on_item_error: Literal["fail", "continue"] = Field(
         "fail",
         description=(
-            "The effect of a failed body. `fail`: the map fails when the running bodies have "
-            'ended. `continue`: the map continues, and `{"error": {"message", "type", "step"}}` '
-            "replaces the body's output. This input cannot be a template."
+            "The effect of a failed body. `fail`: no further body starts. If the map has an "
+            "`error` edge, or a container around the map handles the failure, the map fails when "
+            "the running bodies have ended. Otherwise, the failed step becomes a dead letter. "
+            '`continue`: the map continues, and `{"error": {"message", "type", "step"}}` replaces '
+            "the body's output. This input cannot be a template."
         ),
         examples=["continue"],
     )

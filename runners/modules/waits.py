@@ -300,9 +300,9 @@ class CallbackModule(WaitingModule):
     """Waits until another system calls the step's one-time address.
 
     Steps of the same workflow or body, and of bodies nested in it, read the address as
-    `tasks.<id>.callbackUrl`, where `<id>` is the id of the callback's task. They can read it before
-    the wait begins. In a body, each iteration has its own address. Valkyr stores a call that
-    arrives before the step waits.
+    `tasks.<id>.callbackUrl`, where `<id>` is the id of the callback's task. Steps can read the
+    address before the wait begins. In a body, each iteration has its own address. Valkyr stores a
+    call that arrives before the step waits.
     """
 
     type = "flow.callback"

@@ -104,9 +104,12 @@ class CutWorkers:
     def judge(self) -> None:
         """Check that no holder called at the same time as another one, or after its lease."""
         least = min(self.margins)
-        self.world.figure("times that two holders made calls at the same time", self.doubled)
         self.world.figure(
-            "shortest time from a holder's last call to the end of its lease", f"{least:.2f} s"
+            "times that two workers made calls for the same step at the same time", self.doubled
+        )
+        self.world.figure(
+            "shortest time from a worker's last call to the end of its lease on the step",
+            f"{least:.2f} s",
         )
         assert not self.doubled, f"a holder called {self.doubled} times beside another one"
         assert least > 0, f"a holder called {-least:.2f} s after its lease had ended"

@@ -104,7 +104,7 @@ def _judge(world: World, workflow: Workflow, ticks: list[float]) -> None:
     world.figure("steps done during the fault", done)
     world.figure("steps that still wait", waiting)
     world.figure("sent again after a crash", resent)
-    world.figure("longest of the sweeps", f"{max(ticks):.2f} s ({len(ticks)} sweeps)")
+    world.figure("longest sweep", f"{max(ticks):.2f} s ({len(ticks)} sweeps)")
     ended = WorkflowExecution.objects.filter(workflow=workflow, state="SUCCESS")
     audit(ended.values_list("pk", flat=True)[:AUDITED])  # here: they are deleted afterwards
     assert doubled == 0, f"{doubled} steps were sent again though their messages are in the queue"

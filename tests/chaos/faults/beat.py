@@ -90,7 +90,7 @@ def _two(world: World) -> None:
 
 BEAT_KILLED = Fault(
     "beat-killed",
-    "beat killed, away for 60 s",
+    "beat killed, and started again after 60 s",
     "nothing is lost; missed schedules are caught up with, none fires twice",
     None,
     _killed,

@@ -101,7 +101,7 @@ BROKER_FAILOVER = Fault(
 )
 BROKER_STOPPED = Fault(
     "broker-stopped",
-    "the broker (Redis, or RabbitMQ) killed, away for 20 s",
+    "the broker (Redis or RabbitMQ) killed, and started again after 20 s",
     "the API still answers 202; everything ends; nothing is unattended for 30 s once it is back",
     30,
     _stopped,

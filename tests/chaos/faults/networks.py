@@ -131,7 +131,7 @@ def _names(world: World) -> None:
 
 LOSSY = Fault(
     "lossy",
-    "a delay of 200 ms between workers and servers, and 1 % of the packets lost",
+    "round trips of 200 ms between workers and servers, and 1 % of the packets lost",
     "who holds a step goes on and records it; a chain of two steps takes under 15 s",
     15,
     _lossy,

@@ -74,7 +74,7 @@ def _immediate(world: World) -> None:
 PROMISE = "the API answers 503 in the gap, nothing accepted is lost, all reconnect by themselves"
 POSTGRES_FAST = Fault(
     "postgres-fast",
-    "PostgreSQL restarted (`fast`) under load, away for 8 s",
+    "PostgreSQL stopped (`fast`) under load, and started again after 8 s",
     PROMISE,
     30,
     _fast,
@@ -82,7 +82,7 @@ POSTGRES_FAST = Fault(
 )
 POSTGRES_IMMEDIATE = Fault(
     "postgres-immediate",
-    "PostgreSQL restarted (`immediate`: crash recovery) under load, away for 8 s",
+    "PostgreSQL stopped (`immediate`) under load, and started again (crash recovery) after 8 s",
     PROMISE,
     30,
     _immediate,

@@ -97,7 +97,7 @@ def _as_drawn(world: World, drawn: list[Drawn], begun: dict[int, UUID]) -> None:
         for number, execution in begun.items()
         if execution not in poisoned and ends[execution] != drawn[number].story().state
     ]
-    world.figure("poisoned by chance", len(poisoned))
+    world.figure("executions with a step that failed after three kills", len(poisoned))
     assert not wrong, "\n".join(wrong)
 
 

@@ -98,7 +98,7 @@ POISON = Fault(
 )
 NEVER_RETURNS = Fault(
     "never-returns",
-    "a step that never returns, and one that ignores its time-out",
+    "a step that never returns, and a step that ignores its timeout",
     "ended as TIMEOUT at its time-out; a stubborn one within 10 s, with its process",
     10,
     _never_returns,
@@ -106,7 +106,7 @@ NEVER_RETURNS = Fault(
 )
 OUTPUTS = Fault(
     "outputs",
-    "outputs of 1 MiB, 50 MiB, NaN, NUL bytes, lone surrogates, deep nesting",
+    "outputs of 1 MiB and 50 MiB, and outputs with NaN, NUL bytes, lone surrogates or deep nesting",
     "stored faithfully, or a clear permanent error; the worker goes on",
     None,
     _outputs,

@@ -42,7 +42,8 @@ def _killed(world: World) -> dict[str, Any]:
 
 TOGETHER = Fault(
     "together",
-    "`kill -9` of callers between a start and their commit, and of workers inside database steps",
+    "`kill -9` of callers that start executions in transactions, and of workers that run database "
+    "steps",
     "no start without its row, no row without its start, no row of a step lost or doubled",
     None,
     _run,

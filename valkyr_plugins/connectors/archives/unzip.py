@@ -33,7 +33,9 @@ class ArchiveUnzipInputs(StoreInputs):
         examples=["inbox/orders.zip"],
     )
     content: str | None = Field(
-        None, description="The archive, as Base64.", examples=["{{ previous.body }}"]
+        None,
+        description="The archive, as Base64, instead of `path`.",
+        examples=["{{ previous.body }}"],
     )
     to: str | None = Field(
         None,

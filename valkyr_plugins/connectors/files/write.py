@@ -44,10 +44,11 @@ class FileWriteInputs(StoreInputs):
     mode: Literal["overwrite", "create", "append"] = Field(
         "overwrite",
         description=(
-            "overwrite: readers see the old file or the new one, never a part. create: "
-            "fails if the file exists with different content. append: adds at the end, and after a "
-            "crash may add the same content twice; only in the files folder, and not for stored "
-            "content. Stores other than S3 and the files folder support only overwrite."
+            "overwrite: in the files folder and S3, readers see the old file or the new one, never "
+            "a part. create: fails if the file exists with different content. append: adds at the "
+            "end, and after a crash may add the same content twice; only in the files folder, and "
+            "not for stored content. Stores other than S3 and the files folder support only "
+            "overwrite."
         ),
     )
     content_type: str | None = Field(
