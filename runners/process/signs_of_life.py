@@ -77,7 +77,9 @@ def check(kind: str, queue: str = "") -> tuple[bool, str]:
     found = [sign for sign in _signs(kind) if not queue or queue in sign.queues]
     which = f"{kind} of queue {queue}" if queue else kind
     if not found:
-        return False, f"No {which} has reported in {folder()}. Check that it runs, as this user."
+        only = " Only the stand-alone platform's beat reports here." if kind == "beat" else ""
+        sentence = f"No {which} has reported in {folder()}. Check that it runs, as this user."
+        return False, sentence + only
     lost = [sign for sign in found if sign.age > patience() + sign.grace]
     if lost:
         return False, " ".join(_unwell(sign) for sign in lost)
