@@ -148,7 +148,7 @@ class McpTools(McpModule[McpToolsInputs]):
     The server, credentials, limits and retries are as in `mcp.call`. If the server has more than
     100 tools, the step fails unless you list the tools that you need in `only`. A tool's name must
     have 1 to 64 characters: letters, digits, `_` and `-`. A tool with an invalid name fails the
-    step, unless `only` omits the tool.
+    step, unless `only` excludes the tool.
     """
 
     type = "mcp.tools"
