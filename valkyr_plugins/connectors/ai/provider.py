@@ -53,8 +53,8 @@ class ProviderInputs(ModuleInputs):
         description=(
             "Maximum duration of one request and its answer, in seconds; at most the step's "
             "timeout. The default is the timeout in the model's circuit rule. If no rule sets a "
-            "timeout, the default is 300 for deepseek-r1 and deepseek-reasoner, 180 for glm models, "
-            "and 120 for others."
+            "timeout, the default is 300 for deepseek-r1 and deepseek-reasoner, 180 for glm "
+            "models, and 120 for others."
         ),
         examples=[60],
     )
