@@ -65,9 +65,7 @@ class ExtractOutputs(ModuleOutputs):
     """The extracted data."""
 
     data: Any = Field(description="The data, which matches the schema.")
-    repaired: bool = Field(
-        description="Whether the model had to correct its first answer."
-    )
+    repaired: bool = Field(description="Whether the model had to correct its first answer.")
     model: str = Field(description="The name of the model, as the provider returns it.")
     id: str = Field(description="The provider's id for the answer.")
     usage: UsedTokens = Field(description="The tokens used, for both requests if there were two.")
