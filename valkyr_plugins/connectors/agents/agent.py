@@ -148,8 +148,8 @@ class AgentOutputs(ModuleOutputs):
 class LlmAgent(ExpandingContainer):
     """Lets a language model work with tools until it has an answer.
 
-    Each task of the body runs one tool, as a module, a chain of modules or a sub-workflow. A task
-    with `mcp.call` can run all tools of an MCP server. A tool reads the model's arguments from
+    Each task of the body is a tool: a module, a chain of modules or a sub-workflow. A task with
+    `mcp.call` can run all tools of an MCP server. A tool reads the model's arguments from
     `item.arguments`. When you publish the workflow, Valkyr adds a loop around the tools. In the
     loop, an `llm.chat` step calls the model, the requested tools run, and their results go back to
     the model. Each answer and each tool call has its own runs, to which retries, budgets and
