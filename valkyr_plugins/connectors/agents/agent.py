@@ -78,9 +78,9 @@ class AgentInputs(ProviderInputs):
     on_tool_error: Literal["model", "fail"] = Field(
         "model",
         description=(
-            "The effect of a tool that failed after its retries. `model`: the model gets the "
-            "error as the result. `fail`: the tool's run becomes a dead letter; if you requeue "
-            "it, the agent continues."
+            "What happens if a tool still fails after its retries. `model`: the model gets the "
+            "error as the result. `fail`: the tool's run becomes a dead letter, and the agent "
+            "continues after a successful requeue."
         ),
     )
     output_schema: dict[str, Any] | None = Field(
@@ -148,15 +148,15 @@ class AgentOutputs(ModuleOutputs):
 class LlmAgent(ExpandingContainer):
     """Lets a language model work with tools until it has an answer.
 
-    Each task of the body is a tool: a module, a chain of modules, a sub-workflow, or `mcp.call` for
-    the tools of an MCP server. A tool reads the model's arguments from `item.arguments`. When you
-    publish the workflow, Valkyr adds the loop around the tools. In the loop, an `llm.chat` step
-    calls the model, the requested tools run, and their results go back to the model. Each answer
-    and each tool call has its own runs, with retries, budgets and circuits. A failed answer becomes
-    a dead letter; a failed tool call becomes one only with `onToolError: fail`. After a crash, the
-    agent continues from the last recorded run, and does not request a recorded answer again. The
-    task's `credential`, `retry`, `timeoutSeconds`, `circuitWaitSeconds` and `queue` apply to the
-    steps that call the model.
+    Each task of the body is a tool: a module, a chain of modules or a sub-workflow. A task with
+    `mcp.call` can run all tools of an MCP server. A tool reads the model's arguments from
+    `item.arguments`. When you publish the workflow, Valkyr adds a loop around the tools. In the
+    loop, an `llm.chat` step calls the model, the requested tools run, and their results go back to
+    the model. Each answer and each tool call has its own runs, to which retries, budgets and
+    circuits apply. A failed answer becomes a dead letter; a failed tool call becomes one only with
+    `onToolError: fail`. After a crash, the agent continues from the last recorded run, and does not
+    request a recorded answer again. The task's `credential`, `retry`, `timeoutSeconds`,
+    `circuitWaitSeconds` and `queue` apply to the steps that call the model.
     """
 
     type = "llm.agent"

@@ -89,8 +89,8 @@ class McpCall(McpModule[McpCallInputs]):
     Authorization header. Private and special addresses are rejected unless an administrator allows
     their range. The step is retried if the server is unreachable, reports an internal error, or
     answers 408, 425, 429 or 5xx. Errors such as an unknown tool, wrong arguments or a failed tool
-    are permanent. `_meta["valkyr/idempotencyKey"]` contains the step's idempotency key. After a
-    crash, a tool may be called twice with this key.
+    are permanent. The call's `_meta["valkyr/idempotencyKey"]` contains the step's idempotency key.
+    After a crash, a tool may be called twice with this key.
     """
 
     type = "mcp.call"
@@ -148,7 +148,7 @@ class McpTools(McpModule[McpToolsInputs]):
     The server, credentials, limits and retries are as in `mcp.call`. If the server has more than
     100 tools, the step fails unless you list the tools that you need in `only`. A tool's name must
     have 1 to 64 characters: letters, digits, `_` and `-`. A tool with an invalid name fails the
-    step, unless `only` omits the tool.
+    step, unless `only` excludes the tool.
     """
 
     type = "mcp.tools"

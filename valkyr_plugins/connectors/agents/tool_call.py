@@ -67,10 +67,12 @@ class ToolCallInputs(ModuleInputs):
         default_factory=list, description="The tools that the model may call."
     )
     toolsets: list[Toolset] = Field(
-        default_factory=list, description="Further tools, with the task that runs them."
+        default_factory=list,
+        description="Further sets of tools, each with the task that runs its tools.",
     )
     routes: list[str] = Field(
-        description="The tasks that run tools; each task is an outcome.", examples=[["find_order"]]
+        description="The ids of the tasks that run tools; each id is an outcome.",
+        examples=[["find_order"]],
     )
 
 
@@ -88,10 +90,10 @@ class ToolCallOutputs(ModuleOutputs):
 class ToolCallCheck(Module[ToolCallInputs]):
     """Checks a model's tool call and chooses the task that runs the tool.
 
-    The outcome is that task's id, or `invalid` if there is no such tool, or if the arguments are
-    not JSON or do not match the tool's schema. If the call is invalid, `error` describes the
-    mistake for the model. The module `llm.agent` adds this step to its body. You can also use the
-    step in your own loops.
+    If the call is valid, the outcome is that task's id; otherwise it is `invalid`. A call is
+    invalid if the tool does not exist, or if the arguments are not JSON or do not match the tool's
+    schema. In this case, `error` describes the mistake for the model. The module `llm.agent` adds
+    this step to its body. You can also use the step in your own loops.
     """
 
     type = "llm.tool_call"

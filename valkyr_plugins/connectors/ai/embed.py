@@ -18,8 +18,8 @@ class EmbedInputs(ProviderInputs):
 
     texts: list[str] = Field(
         description=(
-            f"1 to {MAX_TEXTS:,} texts, each of 1 to {MAX_CHARACTERS:,} characters, not only "
-            "spaces."
+            f"1 to {MAX_TEXTS:,} texts. Each text must have 1 to {MAX_CHARACTERS:,} characters, "
+            "and must not be blank."
         ),
         examples=[["green tea", "{{ input.question }}"]],
         min_length=1,

@@ -65,9 +65,7 @@ class ExtractOutputs(ModuleOutputs):
     """The extracted data."""
 
     data: Any = Field(description="The data, which matches the schema.")
-    repaired: bool = Field(
-        description="Whether the first answer had errors that the model had to correct."
-    )
+    repaired: bool = Field(description="Whether the model had to correct its first answer.")
     model: str = Field(description="The name of the model, as the provider returns it.")
     id: str = Field(description="The provider's id for the answer.")
     usage: UsedTokens = Field(description="The tokens used, for both requests if there were two.")
@@ -78,9 +76,9 @@ class LlmExtract(LlmModule[ExtractInputs]):
 
     The prompt always contains the schema. Providers that accept a schema also get it as the
     response format. If the answer does not match, the model gets it back once, with a list of the
-    errors. If the next answer has errors too, the step fails permanently and lists the errors. The
-    provider charges for both requests. Endpoints, credentials, progress, costs and retries are as
-    in `llm.chat`.
+    mistakes. If the next answer does not match either, the step fails permanently, and its error
+    lists the mistakes. The provider charges for both requests. Endpoints, credentials, progress,
+    costs and retries are as in `llm.chat`.
     """
 
     type = "llm.extract"

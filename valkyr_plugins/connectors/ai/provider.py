@@ -39,10 +39,10 @@ class ProviderInputs(ModuleInputs):
     base_url: str | None = Field(
         None,
         description=(
-            "The address of an endpoint that supports OpenAI's protocol, up to and including "
-            "`/v1`. "
-            f"By default, the installation's endpoint: `{BASE_URL}`, or OpenAI. The credential "
-            "is sent to this address, so use only the address of the credential's provider."
+            "The base address of an endpoint that supports OpenAI's protocol; it usually ends in "
+            f"`/v1`. By default, the address in `{BASE_URL}` or, without this setting, OpenAI's. "
+            "The credential is sent to this address, so use only the address of the credential's "
+            "provider."
         ),
         examples=["https://api.deepseek.com/v1"],
         max_length=2_000,
@@ -52,8 +52,9 @@ class ProviderInputs(ModuleInputs):
         gt=0,
         description=(
             "Maximum duration of one request and its answer, in seconds; at most the step's "
-            "timeout. The default is the circuit rule's timeout. Without one, the default depends "
-            "on the model: 300 for deepseek-r1 and deepseek-reasoner, 180 for glm, 120 for others."
+            "timeout. The default is the timeout in the model's circuit rule. If no rule sets a "
+            "timeout, the default is 300 for deepseek-r1 and deepseek-reasoner, 180 for glm "
+            "models, and 120 for others."
         ),
         examples=[60],
     )
