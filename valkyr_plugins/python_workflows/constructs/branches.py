@@ -20,8 +20,8 @@ def when(condition: object, **options: Any) -> AbstractContextManager[None]:
 
     The condition becomes a task, which runs after all steps above it and before all steps below
     it. A `when` on the outcome of a step (`failed(paid)`, `decision.rejected`, `outcome(size) ==
-    "large"`) becomes a branch of that step. In that case, steps below the block wait for the branch
-    only if they read a result from the branch.
+    "large"`) becomes a branch of that step. In that case, a step below the block waits for the
+    branch only if the step reads a result from the branch.
     """
     facts = facts_of(condition)
     if facts is not None and facts.outcomes is not None and facts.outcomes[1]:
@@ -198,7 +198,7 @@ def then() -> None:
 def parallel() -> Iterator[None]:
     """Start the steps in the block together; steps below the block wait for all of them.
 
-    Use it for waits: outside such a block, a wait starts only after all steps above it.
+    Use this block for waits: outside it, a wait starts only after all steps above the wait.
     """
     trace = tracing()
     outer = trace.block
