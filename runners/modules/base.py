@@ -226,7 +226,7 @@ class StepError(Exception):
     `retry_after` is a delay in seconds. Users see `details` as JSON, so it must not contain
     secrets. `fingerprint` names the kind of failure (`card_declined`): failures of a step with the
     same fingerprint form one failure group, regardless of their messages. Without a fingerprint,
-    the shape of the message determines the group.
+    the message determines the group; parts that vary, such as numbers and IDs, are ignored.
     """
 
     def __init__(

@@ -124,7 +124,7 @@ ACTOR = Actor.system("a test")
 
 @dataclass
 class WorkflowRun:
-    """An execution that the testing kit runs; `answers` replace the outputs of modules.
+    """An execution that the testing kit runs; modules with an answer in `answers` do not run.
 
     Name a task by its ID, by its place and ID in a body (`refine[1].draft`), or by the complete
     path of a step (`charge.pay`). If a task has several modules, its ID refers to the step with the

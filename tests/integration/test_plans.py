@@ -92,7 +92,7 @@ def _lists(values: Mapping[str, Any]) -> dict[str, Any]:
         "forks of an execution": executions.filter(origin_id__in=[values["id"]]),
         "children of an execution": executions.filter(parent_id=values["id"]),
         "unfinished children": executions.filter(parent__isnull=False, finished_at=None),
-        "error executions of an execution": executions.filter(failure_of_id=values["id"]),
+        "error-workflow executions of an execution": executions.filter(failure_of_id=values["id"]),
         "executions asked for in a transaction": own.filter(state="PENDING", place="ASKED"),
         "list of runs": runs.order_by("-id")[:51],
         "list of dead runs": runs.filter(in_states("DLQ")).order_by("-id")[:51],

@@ -253,14 +253,14 @@ def workflow(what: Any = "", /, **facts: Any) -> Any:
     """Turn a function into a workflow: `@workflow`, or with arguments `@workflow(...)`.
 
     The first argument is the workflow's name; by default, the function's name (`order_import`
-    becomes `order-import`). The function runs once, at import, with handles instead of arguments.
-    Its calls become tasks, and its return value becomes the output. Users see `title`. `input` (a
-    model, a dataclass, a TypedDict or a JSON Schema) describes the payload if the parameters do
-    not. `schedule`, `webhook`, `event` and `queue` declare triggers: each takes a main value (such
-    as a cron expression, or True for a webhook), a mapping of the trigger's keys, or a list of
-    these. `concurrency_key` and the values of `labels` are templates or functions of the input;
-    users find executions by their labels. `on_failure` is the workflow (or its slug) that starts
-    when an execution fails or times out.
+    becomes `order-import`). The function runs once, at import, with handles (placeholders for later
+    values) instead of arguments. Its calls become tasks, and its return value becomes the output.
+    Users see `title`. `input` (a model, a dataclass, a TypedDict or a JSON Schema) describes the
+    payload if the parameters do not. `schedule`, `webhook`, `event` and `queue` declare triggers:
+    each takes a main value (such as a cron expression, or True for a webhook), a mapping of the
+    trigger's keys, or a list of these. `concurrency_key` and the values of `labels` are templates
+    or functions of the input; users find executions by their labels. `on_failure` is the workflow
+    (or its slug) that starts when an execution fails or times out.
 
     Raises TracingError with file and line if a graph cannot express the code.
     """

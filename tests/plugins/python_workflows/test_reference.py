@@ -23,6 +23,4 @@ def test_an_entry_has_signature_and_meaning() -> None:
     assert "approve(\n    title: str,\n    *,\n    within: Span | None = None," in text
     assert "with otherwise()" in text
     assert "    outcomes: tuple[str, ...] = ()," in text
-    assert (
-        "Wait for a person's approval; by default, the code below runs only if it is given." in text
-    )
+    assert "By default, the steps after this call run only if the approval is given." in text

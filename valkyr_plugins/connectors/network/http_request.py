@@ -137,7 +137,8 @@ class HttpRequestInputs(QueriedInputs):
     multipart: list[MultipartPart] | None = Field(
         None,
         max_length=100,
-        description="Parts to send as a form with files (multipart/form-data), at most 64 MiB.",
+        description="Parts to send as a form with files (multipart/form-data); together at most "
+        "64 MiB.",
         examples=[[{"name": "title", "value": "Invoice"}, {"name": "file", "path": "out/1.pdf"}]],
     )
     authentication: Literal["header", "digest"] = Field(

@@ -307,7 +307,7 @@ def _asked(
     if isinstance(address, str) and address and not is_expression(address):
         inputs["baseUrl"] = address
     elif endpoint is None:
-        inputs["baseUrl"] = todo("the base address of the server, such as https://llm.example.com/v1")
+        inputs["baseUrl"] = todo("the base address, such as https://llm.example.com/v1")
         work.texts.unfinished += 1
         work.remark(f"{node.kind} has a server of its own: give its address in `baseUrl`.")
     elif endpoint:

@@ -33,8 +33,12 @@ def each(
     """Run a body once for each item, in parallel; return the results in the order of the items.
 
     `body` is a step, or a function of the item (and its number, from 0) that calls steps and
-    returns a value. At most `at_most` bodies (100 by default) run at the same time. A failed item
-    fails the step, unless `on_item_error` is `continue`: then the item's result is `{"error": …}`.
+    returns a value. At most `at_most` bodies (100 by default) run at the same time.
+
+    With `on_item_error="continue"`, all items run, and a failed item's result is `{"error": …}`. By
+    default, if a branch (see `failed`) or a surrounding `each` handles the failure, this `each`
+    fails when the running bodies have ended. If nothing handles the failure, the failed step in the
+    body becomes a dead letter.
     """
     trace, given = tracing(), CallOptions.of(options)
     task = trace.reserve(given, "each")

@@ -18,10 +18,10 @@ T = TypeVar("T")
 def when(condition: object, **options: Any) -> AbstractContextManager[None]:
     """Run the steps in the block if the condition is true; see `otherwise`.
 
-    The condition becomes a task, which runs after all code above and before all code below. A
-    `when` on the outcome of a step (`failed(paid)`, `decision.rejected`, `outcome(size) ==
-    "large"`) becomes a branch of that step. In that case, code below the block waits for the branch
-    only if it reads a result from the branch.
+    The condition becomes a task, which runs after all steps above it and before all steps below
+    it. A `when` on the outcome of a step (`failed(paid)`, `decision.rejected`, `outcome(size) ==
+    "large"`) becomes a branch of that step. In that case, a step below the block waits for the
+    branch only if the step reads a result from the branch.
     """
     facts = facts_of(condition)
     if facts is not None and facts.outcomes is not None and facts.outcomes[1]:
@@ -188,7 +188,7 @@ def choose(condition: object, then: T, otherwise: T) -> T:
 
 
 def then() -> None:
-    """Add a barrier: code below runs only after all code above has succeeded."""
+    """Add a barrier: steps below this call run only after all steps above it have succeeded."""
     block = tracing().block
     ends = block.ends()
     block.draw_line(ends, joins_all=block.needs_all(ends) and len(ends) > 1)
@@ -196,7 +196,10 @@ def then() -> None:
 
 @contextmanager
 def parallel() -> Iterator[None]:
-    """Start the steps in the block, such as waits, together; code below waits for all of them."""
+    """Start the steps in the block together; steps below the block wait for all of them.
+
+    Use this block for waits: outside it, a wait starts only after all steps above the wait.
+    """
     trace = tracing()
     outer = trace.block
     ends = outer.ends()
