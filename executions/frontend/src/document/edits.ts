@@ -2,7 +2,7 @@
 
 import { freeId } from "./ids";
 import { bodyAt, bodyOf, idOf, pathOf, taskAt, withBody, withTask } from "./paths";
-import { renamed } from "./references";
+import { renamed, renamedAround } from "./references";
 import type { Body, BodyPath, Definition, Edge, Json, Note, Task, TaskPath } from "./types";
 
 export interface Point {
@@ -76,7 +76,8 @@ export function renameTask(document: Definition, path: TaskPath, wanted: string)
   const id = freeId(wanted, others);
   if (id === old || !taskAt(document, path)) return document;
   const changed = withBody(document, body, (within) => renamed(within, old, id));
-  return withComments(changed, placeOf(path), placeOf(pathOf(body, id)));
+  const whole = renamedAround(changed, body, old, id);
+  return withComments(whole, placeOf(path), placeOf(pathOf(body, id)));
 }
 
 /** Return a task's position as comments of a YAML text store it: `tasks/loop/body/tasks/in`. */
