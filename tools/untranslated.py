@@ -1,8 +1,9 @@
 """Find texts of pages that no catalogue can translate: in templates, and in the admin's code.
 
 In a template, these are words outside `translate` and `blocktranslate`. In Python, these are
-literals used as a text for users, such as a title or a form field's label. `tools/messages.py`
-checks the marked texts.
+literals used as a text for users, such as a title or a form field's label. In a script, these are
+sentences, and literals that it shows: scripts take their texts from attributes that a template
+writes. `tools/messages.py` checks the marked texts.
 """
 
 import ast
@@ -16,6 +17,8 @@ APPS = ("executions", "runners", "dlq", "valkyr_plugins", "valkyr_project")
 # Pages of the API, which are in English, and Unfold's own page, which we only extend.
 ENGLISH = ("docs.html", "docs_sign_in.html", "errors.html", "error_reference.html", "skeleton.html")
 WORD = re.compile(r"[A-Za-z]{2,} |[A-Z][a-z]+")
+# Scripts of the API's page, of the studio, which has its own catalogue, and of other projects.
+OTHER_SCRIPTS = ("api-docs.js", "studio", "frontend", "unfold")
 NAMES = re.compile(r"Valkyr|UTC|Flower|Sentry|make demo|order-import")
 
 COMMENT = re.compile(r"{#.*?#}|<!--.*?-->|{% comment %}.*?{% endcomment %}", re.DOTALL)
@@ -25,6 +28,11 @@ TAG = re.compile(r"{%.*?%}|{{.*?}}", re.DOTALL)
 SPOKEN = re.compile(r"\s(?:aria-label|title|placeholder|alt)=\"([^\"]*)\"")
 ICON = re.compile(r"<span class=\"material-symbols[^>]*>[^<]*</span>")
 ELEMENT = re.compile(r"<[^<>]*>", re.DOTALL)
+
+SCRIPT_COMMENT = re.compile(r"(?m)(?:^|[ \t])//.*$")
+SENTENCE = re.compile(r"""(["'`])([A-Z][a-z]* [^"'`\n]*)\1""")
+SHOWING = re.compile(r"\b(?:textContent|title|placeholder|aria-?[lL]abel|alert|confirm)\b")
+CAPITALISED = re.compile(r"""(["'`])([A-Z][a-z]+[^"'`\n]*)\1""")
 
 # Arguments, attributes and calls whose text users read.
 ARGUMENTS = {
@@ -54,6 +62,13 @@ def in_python(source: str) -> Iterator[tuple[int, str]]:
                 text.isalpha() and text.islower() and isinstance(node, ast.Call)
             ):
                 yield part.lineno, text
+
+
+def in_script(source: str) -> Iterator[tuple[int, str]]:
+    """Yield the texts for users that are literals of a script, each with its line."""
+    for number, line in enumerate(SCRIPT_COMMENT.sub("", source).splitlines(), 1):
+        pattern = CAPITALISED if SHOWING.search(line) else SENTENCE
+        yield from ((number, text) for _, text in pattern.findall(line))
 
 
 def _places(node: ast.AST) -> list[ast.expr]:
@@ -92,6 +107,10 @@ def main() -> int:
         for path in sorted((ROOT / app).rglob("*.py")):
             if "admin" in path.parts or path.name == "admin.py":
                 texts = in_python(path.read_text())
+                found += [f"{path.relative_to(ROOT)}:{line}: {text!r}" for line, text in texts]
+        for path in sorted((ROOT / app).rglob("*.js")):
+            if not set(OTHER_SCRIPTS) & set(path.relative_to(ROOT).parts):
+                texts = in_script(path.read_text())
                 found += [f"{path.relative_to(ROOT)}:{line}: {text!r}" for line, text in texts]
     if found:
         found.append("Mark these texts: docs/contributing/writing.md#languages says how.")

@@ -6,18 +6,12 @@ from django.http import HttpRequest
 from django.templatetags.static import static
 from django.urls import NoReverseMatch, reverse, reverse_lazy
 
-from executions import addresses
 from executions.language import lazy
 from valkyr_project import navigation, plugins
-from valkyr_project.up.failing_processes import supervised
 
 
 def _icon(request: HttpRequest) -> str:
     return static("executions/icon.svg")
-
-
-def _health_script(request: HttpRequest) -> str:
-    return f"{static('ui/health.js')}#{addresses.api('health')}"
 
 
 def _own_factor() -> list[dict[str, Any]]:
@@ -56,12 +50,10 @@ UNFOLD: dict[str, Any] = {
     "STYLES": [
         lambda request: static("executions/tokens.css"),
         lambda request: static("ui/home.css"),
-        lambda request: static("ui/health.css"),
     ],
     "SCRIPTS": [
         lambda request: static("ui/alpine-csp.js"),
         lambda request: static("executions/palette.js"),
-        *([_health_script] if supervised() else []),
     ],
     "ACCOUNT": {
         "navigation": [

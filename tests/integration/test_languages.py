@@ -201,6 +201,24 @@ def test_words_in_code_that_stay_english_are_found(
     assert list(untranslated.in_python(source)) == found
 
 
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("// Open it.\nclose.textContent = words.hide;", []),
+        ('if (event.key === "Escape") go("https://example.org");', []),
+        ('icon.textContent = "sync";\nanswer.headers.get("Accept");', []),
+        ('\nclose.textContent = "Hide";', [(2, "Hide")]),
+        ('const said = ["A process is failing:", part];', [(1, "A process is failing:")]),
+        ("say(`Saved the view ${name}.`);", [(1, "Saved the view ${name}.")]),
+        ('button.setAttribute("aria-label", words?.copied ?? "Copied");', [(1, "Copied")]),
+    ],
+)
+def test_words_of_a_script_that_stay_english_are_found(
+    source: str, found: list[tuple[int, str]]
+) -> None:
+    assert list(untranslated.in_script(source)) == found
+
+
 def test_each_catalogue_is_compiled() -> None:
     for path in Path(messages.ROOT).glob("*/locale/*/LC_MESSAGES/django.po"):
         assert path.with_suffix(".mo").read_bytes() == messages.compiled(path.read_bytes())

@@ -10,7 +10,22 @@
   let at = -1;
   let leading = -Infinity; // time when `g` was pressed, in milliseconds
 
-  const on = () => localStorage.getItem(KEPT) !== "off";
+  let chosen = true; // where the browser blocks its storage, until the page is closed
+  const on = () => {
+    try {
+      return localStorage.getItem(KEPT) !== "off";
+    } catch {
+      return chosen;
+    }
+  };
+  const choose = (checked) => {
+    chosen = checked;
+    try {
+      localStorage.setItem(KEPT, checked ? "on" : "off");
+    } catch {
+      // The storage is full or blocked.
+    }
+  };
   const rows = () => [...document.querySelectorAll("#result_list tr.data-row")];
   const typing = (element) =>
     element.closest("input:not([type=checkbox]), textarea, select, [contenteditable=true], dialog, [role=dialog], [role=menu]");
@@ -60,7 +75,7 @@
     if (!shown || shown.open) return;
     const box = shown.querySelector("[data-keys]");
     box.checked = on();
-    box.onchange = () => localStorage.setItem(KEPT, box.checked ? "on" : "off");
+    box.onchange = () => choose(box.checked);
     shown.querySelector("[data-close]").onclick = () => shown.close();
     shown.showModal();
   }

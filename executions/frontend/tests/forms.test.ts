@@ -134,6 +134,9 @@ describe("labels", () => {
   it("take the first sentence of a text", () => {
     expect(firstSentence("One (e.g. this). Two.")).toBe("One (e.g. this).");
     expect(firstSentence("no end")).toBe("no end");
+    expect(firstSentence("Is it one? Yes.")).toBe("Is it one?");
+    expect(firstSentence("A title\n\nMore. And more.")).toBe("A title");
+    expect(firstSentence("One sentence\nin two lines. Two.")).toBe("One sentence\nin two lines.");
   });
 });
 

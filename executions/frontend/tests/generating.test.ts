@@ -18,6 +18,13 @@ test("the prompt lists each module with its inputs and outcomes", () => {
   expect(text).toContain("- flow.if:  with: nothing. Outcomes: true, false.\n");
 });
 
+test("the prompt leaves out the modules that users do not add", () => {
+  const imported = { ...moduleType("n8n.placeholder", {}), category: "Import" };
+  const text = promptFor([moduleType("data.set", {}), moduleType("flow.pinned", {}), imported]);
+  expect(text).toContain("- data.set:");
+  expect(text).not.toMatch(/flow\.pinned|n8n\.placeholder/);
+});
+
 test("an answer is a draft under the workflow's own name, with or without fences", () => {
   for (const answer of [
     YAML,

@@ -2,7 +2,13 @@ import { describe, expect, it } from "vitest";
 import type { ModuleType } from "../src/api/shapes";
 import type { Definition, JsonObject, Task } from "../src/document/types";
 import { aligned, tooFew } from "../src/inspector/aligning";
-import { withAdded, withMoved, withoutModule } from "../src/inspector/task/chaining";
+import {
+  chainable,
+  undoing,
+  withAdded,
+  withMoved,
+  withoutModule,
+} from "../src/inspector/task/chaining";
 import { runningSchema } from "../src/inspector/task/runningSchema";
 import {
   fieldsOf,
@@ -13,6 +19,7 @@ import {
 import { inWords } from "../src/inspector/workflow/schedule";
 import { usedBy } from "../src/inspector/workflow/usedBy";
 import type { CredentialType } from "../src/store/studio";
+import { moduleType } from "./moduleType";
 
 describe("a chain of modules", () => {
   const task: Task = { id: "t", use: "data.set", with: { values: {} } };
@@ -40,6 +47,26 @@ describe("a chain of modules", () => {
       ],
     };
     expect(withoutModule(kept, 1).modules).toEqual([{ id: "a", use: "x", retry: "none" }]);
+  });
+});
+
+describe("the modules of a choice", () => {
+  const types = [
+    moduleType("data.set"),
+    moduleType("flow.loop", { container: "loop" }),
+    moduleType("flow.if", { outcomes: ["true", "false"] }),
+    moduleType("wait.event", { waits: true }),
+    moduleType("flow.pinned"),
+    moduleType("n8n.placeholder", { category: "Import" }),
+  ];
+  const names = (found: ModuleType[]): string[] => found.map((one) => one.type);
+
+  it("are those that users add and a chain can contain", () => {
+    expect(names(chainable(types))).toEqual(["data.set", "flow.if", "wait.event"]);
+  });
+
+  it("are those that users add and an undo step can use", () => {
+    expect(names(undoing(types))).toEqual(["data.set"]);
   });
 });
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { itemOf } from "../src/palette/Items";
 import { grouped, offered, ranked } from "../src/palette/search";
 import { moduleType as type } from "./moduleType";
 
@@ -50,4 +51,9 @@ describe("the palette's groups", () => {
     expect(names).not.toContain("flow.pinned");
     expect(names).not.toContain("n8n.placeholder");
   });
+});
+
+it("an item says the first sentence of its module, with its abbreviations", () => {
+  const described = type("data.set", { description: "Sets values, e.g. a total. Then goes on." });
+  expect(itemOf(described).says).toBe("Sets values, e.g. a total.");
 });

@@ -98,6 +98,35 @@ test("comments go with a task that gets another id", () => {
   expect(text).toContain("https://a.example # test system");
 });
 
+test("comments of edges go with the tasks at their ends, in the body of these tasks", () => {
+  const nested = `schema: valkyr/1
+name: order
+tasks:
+  - id: fetch
+    use: flow.noop
+  - id: loop
+    use: flow.loop
+    body:
+      tasks:
+        - id: fetch
+          use: flow.noop
+        - id: ship
+          use: flow.noop
+      edges:
+        - {from: fetch, to: ship, on: error} # inside
+        - {from: fetch, to: ship} # also inside
+edges:
+  - {from: fetch, to: loop} # outside
+`;
+  const outer = asYaml(renameTask(documentOf(nested), "fetch", "load"));
+  expect(outer).toContain("{from: load, to: loop} # outside");
+  expect(outer).toContain("{from: fetch, to: ship, on: error} # inside");
+  const inner = asYaml(renameTask(documentOf(nested), "loop.ship", "send"));
+  expect(inner).toContain("{from: fetch, to: send, on: error} # inside");
+  expect(inner).toContain("{from: fetch, to: send} # also inside");
+  expect(inner).toContain("{from: fetch, to: loop} # outside");
+});
+
 test("a file's comments are imported with its workflow", () => {
   const [found] = recognised(TEXT, "order.yaml");
   if (found?.kind !== "workflow") throw new Error(JSON.stringify(found));

@@ -13,7 +13,22 @@
 
   const rows = (page) => [...page.querySelectorAll("#result_list tbody tr")].filter((row) => key(row));
   const key = (row) => row.querySelector("input.action-select")?.value || row.querySelector("a[href]")?.getAttribute("href");
-  const paused = () => sessionStorage.getItem(PAUSED) === "1";
+  let chosen = false; // where the browser blocks its storage, until the page is closed
+  const paused = () => {
+    try {
+      return sessionStorage.getItem(PAUSED) === "1";
+    } catch {
+      return chosen;
+    }
+  };
+  const pause = (pausing) => {
+    chosen = pausing;
+    try {
+      sessionStorage.setItem(PAUSED, pausing ? "1" : "0");
+    } catch {
+      // The storage is full or blocked.
+    }
+  };
   const first = () => !PAGES.some((name) => new URLSearchParams(location.search).has(name));
 
   // Do not replace a cell that the user is using.
@@ -81,7 +96,7 @@
     const toggle = strip.querySelector("[data-toggle]");
     mark(toggle);
     toggle.addEventListener("click", () => {
-      sessionStorage.setItem(PAUSED, paused() ? "0" : "1");
+      pause(!paused());
       mark(toggle);
       look();
     });

@@ -7,8 +7,9 @@
     const button = event.target.closest("[data-copy]");
     if (!button) return;
     event.preventDefault();
+    const copied = document.querySelector("[data-copied]")?.dataset.copied;
     const done = () => {
-      button.setAttribute("aria-label", document.querySelector("[data-copied]")?.dataset.copied ?? "Copied");
+      if (copied) button.setAttribute("aria-label", copied);
       button.querySelector("span").textContent = "check";
     };
     if (navigator.clipboard) navigator.clipboard.writeText(button.dataset.copy).then(done, () => {});

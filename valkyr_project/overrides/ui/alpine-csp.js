@@ -20,10 +20,26 @@ document.addEventListener("alpine:init", () => {
       place.innerHTML = menu.innerHTML.replaceAll("vk-row", encodeURIComponent(this.$root.dataset.pk));
     },
   }));
+  // A browser that blocks its storage shows the side bar on each page.
+  const SIDEBAR = "sidebarDesktopOpen";
+  const sidebarOpen = () => {
+    try {
+      return localStorage.getItem(SIDEBAR) !== "0";
+    } catch {
+      return true;
+    }
+  };
+  const keepSidebar = (open) => {
+    try {
+      localStorage.setItem(SIDEBAR, open ? "1" : "0");
+    } catch {
+      // The storage is full or blocked.
+    }
+  };
   Alpine.data("unfoldBody", () => ({
     activeTab: "general",
     sidebarMobileOpen: false,
-    sidebarDesktopOpen: localStorage.getItem("sidebarDesktopOpen") !== "0",
+    sidebarDesktopOpen: sidebarOpen(),
     // change_form.html uses window.location in the form's action.
     get window() {
       return { location: { pathname: location.pathname, search: location.search } };
@@ -31,9 +47,7 @@ document.addEventListener("alpine:init", () => {
     init() {
       const current = typeof getCurrentTab === "function" ? getCurrentTab() : null;
       this.activeTab = current || this.$el.dataset.tab || "general";
-      this.$watch("sidebarDesktopOpen", (open) =>
-        localStorage.setItem("sidebarDesktopOpen", open ? "1" : "0"),
-      );
+      this.$watch(SIDEBAR, keepSidebar);
     },
   }));
 });

@@ -2,7 +2,9 @@
 // every 30 s while the page is visible. Without a process supervisor, the health response does not
 // contain this component.
 (() => {
-  const ADDRESS = new URL(document.currentScript.src).hash.slice(1); // set by the page
+  // The page sets the address and the texts.
+  const { src, dataset: TEXTS } = document.currentScript;
+  const ADDRESS = new URL(src).hash.slice(1);
   const EVERY = 30_000;
   const AGAIN = 2_000; // after a request failed, for example while the server restarts
   let hidden = ""; // text of the notice that the user closed
@@ -16,7 +18,7 @@
     const text = document.createElement("span");
     const close = document.createElement("button");
     close.type = "button";
-    close.textContent = "Hide";
+    close.textContent = TEXTS.hide;
     close.addEventListener("click", () => {
       hidden = text.textContent;
       made.remove();
@@ -30,9 +32,7 @@
     const text =
       !part || part.status === "UP"
         ? ""
-        : ["A process of this installation is failing:", part.found ? `${part.found}.` : "", part.do || "Tell an administrator."]
-            .filter(Boolean)
-            .join(" ");
+        : [TEXTS.failing, part.found ? `${part.found}.` : "", part.do || TEXTS.do].filter(Boolean).join(" ");
     if (!text) hidden = "";
     if (!text || text === hidden) {
       document.getElementById("vk-health")?.remove();

@@ -2,7 +2,7 @@
 
 import { freeId } from "./ids";
 import { bodyAt, bodyOf, idOf, pathOf, taskAt, withBody, withTask } from "./paths";
-import { renamed } from "./references";
+import { renamed, renamedAround } from "./references";
 import type { Body, BodyPath, Definition, Edge, Json, Note, Task, TaskPath } from "./types";
 
 export interface Point {
@@ -76,26 +76,33 @@ export function renameTask(document: Definition, path: TaskPath, wanted: string)
   const id = freeId(wanted, others);
   if (id === old || !taskAt(document, path)) return document;
   const changed = withBody(document, body, (within) => renamed(within, old, id));
-  return withComments(changed, placeOf(path), placeOf(pathOf(body, id)));
+  const whole = renamedAround(changed, body, old, id);
+  return withPlaces(whole, (at) => renamedPlace(at, body, old, id));
 }
 
-/** Return a task's position as comments of a YAML text store it: `tasks/loop/body/tasks/in`. */
-const placeOf = (path: TaskPath): string =>
-  path
-    .split(".")
-    .map((id) => `tasks/${id}`)
-    .join("/body/");
-
-/** Move the comments of one position to another. */
-function withComments(document: Definition, from: string, to: string): Definition {
+/** Change the positions of the comments of a YAML text. */
+function withPlaces(document: Definition, change: (at: string) => string): Definition {
   const kept = document.ui?.comments;
   if (!Array.isArray(kept)) return document;
-  const comments = (kept as { at?: Json }[]).map((one) => {
-    const { at } = one;
-    const there = typeof at === "string" && (at === from || at.startsWith(`${from}/`));
-    return there ? { ...one, at: to + at.slice(from.length) } : one;
-  });
+  const comments = (kept as { at?: Json }[]).map((one) =>
+    typeof one.at === "string" ? { ...one, at: change(one.at) } : one,
+  );
   return { ...document, ui: { ...document.ui, comments: comments as Json } };
+}
+
+/**
+ * Change a task's id in a position as comments store it: `tasks/loop/body/tasks/in`, or
+ * `tasks/loop/body/edges/in>out`.
+ */
+function renamedPlace(at: string, body: BodyPath, old: string, id: string): string {
+  const inside = body.map((one) => `tasks/${one}/body/`).join("");
+  if (!at.startsWith(inside)) return at;
+  const ids = (name: string): string =>
+    name
+      .split(">")
+      .map((part, index) => (index < 2 && part === old ? id : part))
+      .join(">");
+  return inside + at.slice(inside.length).replace(/(?<=^(?:tasks|edges)\/)[^/]+/, ids);
 }
 
 export const changeTask = withTask;

@@ -1,14 +1,18 @@
-import type { Body, Json, Task } from "./types";
+import { modulesOf, withModule } from "./modules";
+import { withTask } from "./paths";
+import type { Body, BodyPath, Definition, Json, JsonObject, Task } from "./types";
+
+type Change = (text: string) => string;
+
+/** Inputs of a container whose templates are rendered in its body. */
+const CONDITIONS: ReadonlySet<string> = new Set(["while", "until"]);
 
 /** Change a task's id in a body: in the task itself, in its edges, and in templates. */
 export function renamed(body: Body, old: string, id: string): Body {
-  const text = inText(old, id);
+  const changed = inBody(body, old, inText(old, id));
   return {
-    ...body,
-    tasks: body.tasks.map((task) => {
-      const changed = inTexts(task as unknown as Json, text) as unknown as Task;
-      return task.id === old ? { ...changed, id } : { ...changed, id: task.id };
-    }),
+    ...changed,
+    tasks: changed.tasks.map((task) => (task.id === old ? { ...task, id } : task)),
     edges: (body.edges ?? []).map((edge) => ({
       ...edge,
       from: edge.from === old ? id : edge.from,
@@ -17,8 +21,51 @@ export function renamed(body: Body, old: string, id: string): Body {
   };
 }
 
+/** Change a task's id where its body is read from outside: in a loop's condition or the output. */
+export function renamedAround(
+  document: Definition,
+  body: BodyPath,
+  old: string,
+  id: string,
+): Definition {
+  const change = inText(old, id);
+  if (body.length > 0) {
+    return withTask(document, body.join("."), (task) =>
+      withCondition(task, inTexts(conditionOf(task), change)),
+    );
+  }
+  const { output } = document;
+  return output === undefined ? document : { ...document, output: inTexts(output, change) };
+}
+
+const inBody = (body: Body, old: string, change: Change): Body => ({
+  ...body,
+  tasks: body.tasks.map((task) => inTask(task, old, change)),
+});
+
+/** Change the templates of a task, except where the id means a task of its own body. */
+function inTask(task: Task, old: string, change: Change): Task {
+  const { body, ...own } = task;
+  const changed = inTexts(own as unknown as Json, change) as unknown as Task;
+  if (!body) return changed;
+  const hides = body.tasks.some(({ id }) => id === old);
+  return hides
+    ? { ...withCondition(changed, conditionOf(task)), body }
+    : { ...changed, body: inBody(body, old, change) };
+}
+
+const conditionOf = (task: Task): JsonObject =>
+  Object.fromEntries(
+    Object.entries(modulesOf(task)[0]?.with ?? {}).filter(([key]) => CONDITIONS.has(key)),
+  );
+
+const withCondition = (task: Task, condition: JsonObject): Task =>
+  Object.keys(condition).length === 0
+    ? task
+    : withModule(task, 0, (module) => ({ ...module, with: { ...module.with, ...condition } }));
+
 /** Apply `change` to every text in a value; return the same value if no text changed. */
-export function inTexts<T extends Json>(value: T, change: (text: string) => string): T {
+function inTexts<T extends Json>(value: T, change: Change): T {
   if (typeof value === "string") return change(value) as T;
   if (Array.isArray(value)) {
     const items = value.map((item) => inTexts(item, change));
@@ -35,17 +82,15 @@ export function inTexts<T extends Json>(value: T, change: (text: string) => stri
 /**
  * Replace the id in `tasks.old` and `tasks["old"]` inside `{{ … }}`; other text does not change.
  */
-function inText(old: string, id: string): (text: string) => string {
+function inText(old: string, id: string): Change {
   const name = old.replace(/[-\\^$*+?.()|[\]{}]/g, "\\$&");
-  const dotted = new RegExp(`(\\btasks\\.)${name}(?![A-Za-z0-9_-])`, "g");
+  const dotted = new RegExp(`\\btasks\\.${name}(?![A-Za-z0-9_-])`, "g");
   const quoted = new RegExp(`(\\btasks\\[)(["'])${name}\\2\\]`, "g");
-  const spelled = /^[A-Za-z_][A-Za-z0-9_]*$/.test(id) ? `$1${id}` : undefined;
+  const isName = /^[A-Za-z_][A-Za-z0-9_]*$/.test(id);
   return (text) =>
     text.replace(/\{\{[\s\S]*?\}\}/g, (template) =>
       template
         .replace(quoted, `$1$2${id}$2]`)
-        .replace(dotted, (whole, head: string) =>
-          spelled ? `${head}${id}` : `${head.slice(0, -1)}["${id}"]` || whole,
-        ),
+        .replace(dotted, isName ? `tasks.${id}` : `tasks["${id}"]`),
     );
 }

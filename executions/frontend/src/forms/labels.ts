@@ -26,9 +26,9 @@ export function labelOf(key: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Return the first sentence of a description. */
+/** Return the first sentence of a description, or its first paragraph without a full stop. */
 export function firstSentence(text: string): string {
   // An abbreviation also ends with a dot, but a lower-case letter follows it.
-  const end = text.search(/\.(\s+[^a-z\s]|\s*$)/);
-  return end < 0 ? text : text.slice(0, end + 1);
+  const end = text.search(/(?<=[.!?])(\s+[^a-z\s]|\s*$)|\s*\n\s*\n/);
+  return end < 0 ? text : text.slice(0, end);
 }

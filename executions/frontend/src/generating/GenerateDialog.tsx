@@ -5,6 +5,7 @@ import { announce } from "../shared/announce";
 import { Button } from "../shared/Button";
 import { Dialog } from "../shared/Dialog";
 import { Icon } from "../shared/Icon";
+import { browserStorage } from "../shared/storage";
 import { useStudio } from "../store/studio";
 import { t } from "../words/t";
 import "./generating.css";
@@ -15,7 +16,7 @@ const KEY = "studioModel";
 /** Asks for a description, from which a language model writes a draft. */
 export function GenerateDialog() {
   const [description, setDescription] = useState("");
-  const [model, setModel] = useState(() => localStorage.getItem(KEY) ?? "");
+  const [model, setModel] = useState(() => browserStorage.read(KEY) ?? "");
   const [credential, setCredential] = useState("");
   const [trouble, setTrouble] = useState("");
   const [busy, setBusy] = useState(false);
@@ -34,7 +35,7 @@ export function GenerateDialog() {
     if (busy || missing) return;
     setBusy(true);
     setTrouble("");
-    localStorage.setItem(KEY, model.trim());
+    browserStorage.write(KEY, model.trim());
     const { signal } = asking.current;
     try {
       await generate({ description: description.trim(), model: model.trim(), credential }, signal);

@@ -31,7 +31,7 @@ export async function generate(wanted: Wanted, signal: AbortSignal): Promise<voi
   const { workflow, types, history, edit } = useStudio.getState();
   if (!workflow) return;
   const params = {
-    system: promptFor([...types.values()].filter(({ category }) => category !== "Import")),
+    system: promptFor([...types.values()]),
     description: wanted.description,
   };
   const run = { definition: asking(wanted), params };

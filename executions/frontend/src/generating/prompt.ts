@@ -1,8 +1,9 @@
 /** The prompt with which a language model writes a draft. Pure. */
 import type { ModuleType } from "../api/shapes";
 import type { Json, JsonObject } from "../document/types";
+import { offered } from "../palette/search";
 
-/** The rules of a definition, and all given modules with their inputs. */
+/** The rules of a definition, and the modules that users can add, with their inputs. */
 export const promptFor = (types: readonly ModuleType[]): string =>
   `You write workflows as YAML. Answer with one YAML document and nothing else: no explanation.
 
@@ -23,7 +24,7 @@ Rules:
 - Where you do not know a value, write {{ todo("what is missing") }}. Invent no address and no password.
 
 Modules:
-${types.map(lineOf).join("\n")}
+${offered(types).map(lineOf).join("\n")}
 `;
 
 function lineOf({ type, description, outcomes, inputsSchema }: ModuleType): string {

@@ -1,5 +1,6 @@
 /** Display settings of the inspector, which stay when another task is selected. */
 import { create } from "zustand";
+import { browserStorage } from "../shared/storage";
 
 export type TaskTab = "parameters" | "settings" | "undo" | "about";
 export type WorkflowTab = "general" | "input" | "variables" | "triggers" | "settings";
@@ -34,11 +35,10 @@ export const useView = create<InspectorView>()(() => ({
 export function setWidth(pixels: number): void {
   const width = Math.round(Math.min(MOST, Math.max(LEAST, pixels)));
   useView.setState({ width });
-  localStorage.setItem(KEY, String(width));
+  browserStorage.write(KEY, String(width));
 }
 
 function remembered(): number {
-  if (typeof localStorage === "undefined") return USUAL;
-  const width = Number(localStorage.getItem(KEY) ?? USUAL);
+  const width = Number(browserStorage.read(KEY) ?? USUAL);
   return Number.isFinite(width) ? Math.min(MOST, Math.max(LEAST, width)) : USUAL;
 }

@@ -3,24 +3,15 @@
  * 2.1.4).
  */
 import { create } from "zustand";
+import { browserStorage } from "../shared/storage";
 
 const KEPT_AS = "valkyr.singleLetterKeys";
 
-export const useLetters = create<{ on: boolean }>()(() => ({ on: kept() }));
+export const useLetters = create<{ on: boolean }>()(() => ({
+  on: browserStorage.read(KEPT_AS) !== "off",
+}));
 
 export function switchLetters(on: boolean): void {
   useLetters.setState({ on });
-  try {
-    localStorage.setItem(KEPT_AS, on ? "on" : "off");
-  } catch {
-    // Without storage, the setting lasts until the page is closed.
-  }
-}
-
-function kept(): boolean {
-  try {
-    return localStorage.getItem(KEPT_AS) !== "off";
-  } catch {
-    return true;
-  }
+  browserStorage.write(KEPT_AS, on ? "on" : "off");
 }

@@ -1,5 +1,6 @@
 /** Data of the page: the execution, and the addresses of related admin pages. */
 import { ANY } from "../running/links";
+import type { Run } from "./runs";
 
 export interface Pages {
   execution: string;
@@ -47,4 +48,14 @@ export function pagesOf(root: HTMLElement): Pages {
     fork: told.fork ?? "",
     studio: told.studio ?? "",
   };
+}
+
+/** Return the page on which the user resolves the run's dead letter or decides on its approval. */
+export function decisionOf(run: Run, pages: Pages) {
+  if (run.state === "DLQ" && !pages.test) {
+    return { href: pages.deadLetters(run.id), label: "monitor.itsDeadLetterRetryFix" } as const;
+  }
+  return run.state === "WAITING" && run.waitsFor === "approval"
+    ? ({ href: pages.approval(run.id), label: "monitor.decideOnTheApproval" } as const)
+    : null;
 }

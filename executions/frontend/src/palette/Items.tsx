@@ -1,10 +1,10 @@
 import { type KeyboardEvent, useRef, useState } from "react";
 import type { ModuleType } from "../api/shapes";
+import { firstSentence } from "../forms/labels";
 import { Button } from "../shared/Button";
 import { iconOf } from "../shared/moduleIcon";
 import { t } from "../words/t";
 import { ModuleButton } from "./ModuleButton";
-import { firstSentence } from "./Preview";
 
 export interface Item {
   value: string;

@@ -1,4 +1,5 @@
 import type { ModuleType } from "../api/shapes";
+import { firstSentence } from "../forms/labels";
 import { t } from "../words/t";
 
 const EFFECTS: Record<ModuleType["effect"], string> = {
@@ -7,9 +8,6 @@ const EFFECTS: Record<ModuleType["effect"], string> = {
   database: t("palette.writesWithItsRecord"),
   external: t("palette.actsOutside"),
 };
-
-/** Return the first sentence of a description. */
-export const firstSentence = (text: string): string => text.split(/(?<=[.!?])\s|\n/)[0] ?? text;
 
 /**
  * The description of a module, at the bottom of the palette. Screen readers read it with the item.

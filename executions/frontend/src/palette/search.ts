@@ -1,5 +1,6 @@
 /** Searches module types. Pure. */
 import type { ModuleType } from "../api/shapes";
+import { groupedBy } from "../document/grouping";
 
 /** Modules that users do not add: the replacement of pinned steps, and placeholders of imports. */
 const HIDDEN: ReadonlySet<string> = new Set(["flow.pinned"]);
@@ -32,9 +33,7 @@ export const offered = (types: Iterable<ModuleType>): ModuleType[] =>
 
 /** Group types by category, both in display order. */
 export function grouped(types: readonly ModuleType[]): Group[] {
-  const groups = new Map<string, ModuleType[]>();
-  for (const type of types) groups.set(type.category, [...(groups.get(type.category) ?? []), type]);
-  return [...groups]
+  return [...groupedBy(types, (type) => type.category)]
     .map(([category, of]) => ({
       category,
       types: of.sort((a, b) => a.title.localeCompare(b.title)),

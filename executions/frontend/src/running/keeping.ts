@@ -1,4 +1,5 @@
 /** Stores the pins of each workflow in the tab's session storage, so that they survive a reload. */
+import { tabStorage } from "../shared/storage";
 import { keptText, readKept, usePins } from "./pins";
 
 /**
@@ -6,12 +7,8 @@ import { keptText, readKept, usePins } from "./pins";
  */
 export function keepPins(workflow: string): () => void {
   const key = `valkyr.studio.pins.${workflow}`;
-  usePins.setState({ pins: readKept(sessionStorage.getItem(key)) });
+  usePins.setState({ pins: readKept(tabStorage.read(key)) });
   return usePins.subscribe(({ pins }) => {
-    try {
-      sessionStorage.setItem(key, keptText(pins));
-    } catch {
-      // The storage is full or blocked; the pins then last until the page is closed.
-    }
+    tabStorage.write(key, keptText(pins));
   });
 }

@@ -2,6 +2,8 @@
 import { wordsOf } from "../api/client";
 import type { Json } from "../document/types";
 import { t } from "../words/t";
+import type { Pin } from "./pins";
+import type { TaskResult } from "./results";
 import { wasCut } from "./starting";
 
 export interface Draft {
@@ -9,6 +11,12 @@ export interface Draft {
   /** The reason why the complete output is missing; "" if loading it did not fail. */
   trouble: string;
 }
+
+/** Return what the dialog shows first: the pin if there is one, even of `null`, or else the result. */
+export const draftFor = (pin: Pin | undefined, result: TaskResult | undefined): Draft => ({
+  output: pin ? pin.output : (result?.outputs ?? {}),
+  trouble: "",
+});
 
 const isCut = ({ output }: Draft): boolean => wasCut(output ?? null);
 

@@ -1,5 +1,6 @@
 /** Unsaved work in the tab's session storage, so that a reload loses nothing. */
 import type { Definition } from "../document/types";
+import { tabStorage } from "../shared/storage";
 
 /** A document that is not saved on the server. */
 export interface Work {
@@ -16,30 +17,15 @@ const keyOf = (id: string): string => `valkyr.studio.work.${id}`;
 
 /** Store the work; return false if the browser's storage is full or blocked. */
 export function keep(id: string, work: Work): boolean {
-  try {
-    sessionStorage.setItem(keyOf(id), JSON.stringify(work));
-    return true;
-  } catch {
-    forget(id); // An older state would be worse than none.
-    return false;
-  }
+  const stored = tabStorage.write(keyOf(id), JSON.stringify(work));
+  if (!stored) forget(id); // An older state would be worse than none.
+  return stored;
 }
 
 /** Return the stored work of a workflow; null if there is none, or if it is unreadable. */
 export function kept(id: string): Work | null {
-  try {
-    const text = sessionStorage.getItem(keyOf(id));
-    const work = text === null ? null : (JSON.parse(text) as Work);
-    return work !== null && Array.isArray(work.document.tasks) ? work : null;
-  } catch {
-    return null;
-  }
+  const work = tabStorage.readJson(keyOf(id)) as Partial<Work> | null;
+  return Array.isArray(work?.document?.tasks) ? (work as Work) : null;
 }
 
-export function forget(id: string): void {
-  try {
-    sessionStorage.removeItem(keyOf(id));
-  } catch {
-    // The storage is blocked, so nothing was stored.
-  }
-}
+export const forget = (id: string): void => tabStorage.remove(keyOf(id));

@@ -1,6 +1,7 @@
 /** Which sides are open: as columns on wide screens, as drawers on narrow ones. */
 import { useSyncExternalStore } from "react";
 import { create } from "zustand";
+import { browserStorage } from "../shared/storage";
 
 export type Side = "palette" | "inspector";
 
@@ -29,7 +30,7 @@ export function toggle(side: Side, narrow: boolean): void {
   }
   const next = { ...columns, [side]: !columns[side] };
   useDrawers.setState({ columns: next });
-  localStorage.setItem(KEY, JSON.stringify(next));
+  browserStorage.write(KEY, JSON.stringify(next));
 }
 
 /** Show a side if it is hidden. */
@@ -56,10 +57,6 @@ export function useNarrower(pixels: number): boolean {
 const below = (pixels: number): string => `(max-width: ${pixels - 0.02}px)`;
 
 function remembered(): Record<Side, boolean> {
-  const both = { palette: true, inspector: true };
-  try {
-    return { ...both, ...JSON.parse(localStorage.getItem(KEY) ?? "{}") };
-  } catch {
-    return both;
-  }
+  const stored = browserStorage.readJson(KEY) as Partial<Record<Side, boolean>> | null;
+  return { palette: true, inspector: true, ...stored };
 }

@@ -2,6 +2,7 @@
 import { ask } from "../api/client";
 import type { Problem, Workflow } from "../api/shapes";
 import type { Json, JsonObject } from "../document/types";
+import { tabStorage } from "../shared/storage";
 import { type ImportTarget, queryOf } from "./creating";
 
 export type N8nStatus = "mapped" | "changed" | "left";
@@ -44,20 +45,11 @@ export async function importN8n(
 
 const keyOf = (workflowId: string): string => `studioReport:${workflowId}`;
 
-/** Store a report in this tab, for the workflow's editor. */
+/** Store a report, which the user has already seen, in this tab for the workflow's editor. */
 export function keepReport(workflowId: string, report: N8nReport): void {
-  try {
-    sessionStorage.setItem(keyOf(workflowId), JSON.stringify(report));
-  } catch {
-    // The storage is full or blocked; the user already saw the report before the draft was created.
-  }
+  tabStorage.write(keyOf(workflowId), JSON.stringify(report));
 }
 
 /** Return the report of a workflow that was imported in this tab; null if there is none. */
-export function keptReport(workflowId: string): N8nReport | null {
-  try {
-    return JSON.parse(sessionStorage.getItem(keyOf(workflowId)) ?? "null") as N8nReport | null;
-  } catch {
-    return null;
-  }
-}
+export const keptReport = (workflowId: string): N8nReport | null =>
+  tabStorage.readJson(keyOf(workflowId)) as N8nReport | null;

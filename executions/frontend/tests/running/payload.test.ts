@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { Refused } from "../../src/api/client";
 import { readPayload } from "../../src/running/payload";
-import { loaded, refusalOf } from "../../src/running/pinDraft";
+import { draftFor, loaded, refusalOf } from "../../src/running/pinDraft";
 import { keptText, readKept } from "../../src/running/pins";
+import type { TaskResult } from "../../src/running/results";
 import { sampleOf } from "../../src/running/sample";
 
 describe("a payload from a schema", () => {
@@ -87,5 +88,12 @@ describe("the output in a pin's dialog", () => {
       "The full output could not be loaded: The server is busy. Close this dialog and try again, or enter the output.",
     );
     expect(refusalOf({ ...failed, output: { mine: 1 } })).toBeUndefined();
+  });
+
+  test("is the pinned one, also if it is null", () => {
+    const result = { outputs: { n: 1 } } as unknown as TaskResult;
+    expect(draftFor({ output: null }, result).output).toBeNull();
+    expect(draftFor(undefined, result).output).toEqual({ n: 1 });
+    expect(draftFor(undefined, undefined).output).toEqual({});
   });
 });

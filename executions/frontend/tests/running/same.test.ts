@@ -31,6 +31,24 @@ test("another value, task or edge is other work", () => {
   expect(sameWork(definition, { ...definition, tasks: [first] })).toBe(false);
 });
 
+test("in a module's inputs, a key named ui and an empty list are values", () => {
+  const setting = (values: object) => ({
+    ...definition,
+    tasks: [
+      { id: "a", modules: [{ id: "main", use: "data.set", with: { values }, ui: {} }], ui: {} },
+    ],
+    triggers: [],
+  });
+  const same = (one: object, other: object): boolean => sameWork(setting(one), setting(other));
+  expect(same({ ui: "old" }, { ui: "new" })).toBe(false);
+  expect(same({ edges: [] }, {})).toBe(false);
+  expect(same({ list: [], n: 1 }, { n: 1, list: [] })).toBe(true);
+  const bare = { id: "main", use: "data.set", with: { values: {} } };
+  expect(sameWork(setting({}), { ...definition, tasks: [{ id: "a", modules: [bare] }] })).toBe(
+    true,
+  );
+});
+
 test("ages and spans have a unit", () => {
   const now = Date.parse("2026-01-01T12:00:00Z");
   expect(ago("2026-01-01T11:59:55Z", now)).toBe("just now");

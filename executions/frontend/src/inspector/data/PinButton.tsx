@@ -4,7 +4,7 @@ import type { TaskPath } from "../../document/types";
 import { FrameContext } from "../../forms/frame";
 import { JsonField } from "../../forms/JsonField";
 import { outputOf } from "../../running/executions";
-import { type Draft, loaded, refusalOf } from "../../running/pinDraft";
+import { draftFor, loaded, refusalOf } from "../../running/pinDraft";
 import { usePins } from "../../running/pins";
 import type { TaskResult } from "../../running/results";
 import { wasCut } from "../../running/starting";
@@ -63,10 +63,7 @@ function PinDialog({ path, result, onClose }: DialogProps) {
   const task = useTask(path);
   const types = useStudio((state) => state.types);
   const pin = usePins((state) => state.pins.get(path));
-  const [draft, setDraft] = useState<Draft>({
-    output: pin?.output ?? result?.outputs ?? {},
-    trouble: "",
-  });
+  const [draft, setDraft] = useState(() => draftFor(pin, result));
   const outcomes = task ? outcomesOf(task, types).filter((one) => one !== "error") : [];
   const [outcome, setOutcome] = useState(pin?.outcome ?? result?.outcome ?? outcomes[0]);
   const field = useId();

@@ -1,3 +1,4 @@
+import { useMemo } from "react";
 import type { ModuleType } from "../../api/shapes";
 import { changeTask } from "../../document/edits";
 import type { Module, Task, TaskPath } from "../../document/types";
@@ -7,7 +8,8 @@ import { useRefusal } from "../../store/readOnly";
 import { useStudio } from "../../store/studio";
 import { t } from "../../words/t";
 import { useView } from "../view";
-import { withAdded, withMoved, withoutModule } from "./chaining";
+import { chainable, withAdded, withMoved, withoutModule } from "./chaining";
+import { ModuleOptions } from "./ModuleOptions";
 
 interface Props {
   path: TaskPath;
@@ -103,11 +105,7 @@ export function Chain({ path, task, modules, at }: Props) {
 /** A choice of the modules that a chain can contain: those without a body. */
 function AddModule({ onAdd }: { onAdd: (type: ModuleType) => void }) {
   const types = useStudio((state) => state.types);
-  const byCategory = new Map<string, ModuleType[]>();
-  for (const type of types.values()) {
-    if (type.container || ["flow.loop", "flow.map"].includes(type.type)) continue;
-    byCategory.set(type.category, [...(byCategory.get(type.category) ?? []), type]);
-  }
+  const fitting = useMemo(() => chainable(types.values()), [types]);
   return (
     <select
       className="input add-module"
@@ -119,15 +117,7 @@ function AddModule({ onAdd }: { onAdd: (type: ModuleType) => void }) {
       }}
     >
       <option value="">{t("inspector.thenAlsoRun")}</option>
-      {[...byCategory].map(([category, all]) => (
-        <optgroup key={category} label={category}>
-          {all.map((type) => (
-            <option key={type.type} value={type.type}>
-              {type.title}
-            </option>
-          ))}
-        </optgroup>
-      ))}
+      <ModuleOptions types={fitting} />
     </select>
   );
 }

@@ -13,6 +13,8 @@ import { useCredentials } from "../credentials";
 import { putInTask } from "../editing";
 import { useNames } from "../names";
 import { useWorkflowSchema } from "../schema";
+import { undoing } from "./chaining";
+import { ModuleOptions } from "./ModuleOptions";
 import { Parameters } from "./Parameters";
 import { runningSchema } from "./runningSchema";
 
@@ -115,11 +117,8 @@ interface ChooseProps {
 /** A choice of the modules that an undo step can use. */
 function ChooseModule({ use, refused, onChoose }: ChooseProps) {
   const types = useStudio((state) => state.types);
-  const byCategory = new Map<string, ModuleType[]>();
-  for (const type of types.values()) {
-    if (!canUndo(type)) continue;
-    byCategory.set(type.category, [...(byCategory.get(type.category) ?? []), type]);
-  }
+  const fitting = useMemo(() => undoing(types.values()), [types]);
+  const isListed = use === "" || fitting.some((type) => type.type === use);
   return (
     <select
       className="input add-module"
@@ -132,20 +131,8 @@ function ChooseModule({ use, refused, onChoose }: ChooseProps) {
       }}
     >
       <option value="">{t("inspector.addAnUndoStep")}</option>
-      {use !== "" && !types.has(use) && <option value={use}>{use}</option>}
-      {[...byCategory].map(([category, all]) => (
-        <optgroup key={category} label={category}>
-          {all.map((type) => (
-            <option key={type.type} value={type.type}>
-              {type.title}
-            </option>
-          ))}
-        </optgroup>
-      ))}
+      {!isListed && <option value={use}>{types.get(use)?.title ?? use}</option>}
+      <ModuleOptions types={fitting} />
     </select>
   );
 }
-
-/** As in the check when publishing: an undo step does not wait and has no branches. */
-const canUndo = (type: ModuleType): boolean =>
-  !type.container && !type.waits && type.outcomes.length === 0;

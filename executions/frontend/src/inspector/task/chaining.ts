@@ -1,10 +1,19 @@
-/** Changes to a task's chain of modules. Pure. */
+/** Changes to a task's chain of modules, and the modules that it and its undo can use. Pure. */
 
 import type { ModuleType } from "../../api/shapes";
 import { freeId } from "../../document/ids";
 import { MAIN, modulesOf, withModules } from "../../document/modules";
 import { startingWith } from "../../document/newtask";
 import type { Module, Task } from "../../document/types";
+import { offered } from "../../palette/search";
+
+/** Return the types that a chain can contain: those without a body. */
+export const chainable = (types: Iterable<ModuleType>): ModuleType[] =>
+  offered(types).filter((type) => !type.container);
+
+/** As in the check when publishing: an undo step does not wait and has no branches. */
+export const undoing = (types: Iterable<ModuleType>): ModuleType[] =>
+  offered(types).filter((type) => !type.container && !type.waits && type.outcomes.length === 0);
 
 /** Add a module of this type at the end. */
 export function withAdded(task: Task, type: ModuleType): Task {

@@ -7,6 +7,7 @@ import { numberText } from "../../words/formats";
 import { t } from "../../words/t";
 import type { Key } from "../../words/types";
 import { lengthOf, type Part, partsOf } from "../bars";
+import { decisionOf } from "../pages";
 import { ErrorNote, Facts, Link, Moment, Note, StateMark } from "../pieces";
 import { markOfRun, type Run } from "../runs";
 import { usePages, useServerTime } from "../store";
@@ -115,19 +116,13 @@ function Summary({ run, full }: Props) {
 
 /** The link to the page on which the user resolves the dead letter or decides on the approval. */
 function Links({ run }: { run: Run }) {
-  const pages = usePages();
-  if (run.state === "DLQ") {
-    return (
-      <p className="vm-links">
-        <Link href={pages.deadLetters(run.id)}>{t("monitor.itsDeadLetterRetryFix")}</Link>
-      </p>
-    );
-  }
-  if (run.state !== "WAITING" || run.waitsFor !== "approval") return null;
+  const decision = decisionOf(run, usePages());
   return (
-    <p className="vm-links">
-      <Link href={pages.approval(run.id)}>{t("monitor.decideOnTheApproval")}</Link>
-    </p>
+    decision && (
+      <p className="vm-links">
+        <Link href={decision.href}>{t(decision.label)}</Link>
+      </p>
+    )
   );
 }
 
