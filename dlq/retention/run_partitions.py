@@ -21,8 +21,7 @@ from runners.partitions.layout import PLAIN, PartitionLayout, RunPartition, layo
 from runners.partitions.short_locks import TableBusy
 
 log = logging.getLogger(__name__)
-# Time after the end of a partition in which most executions that were running at its end have
-# ended.
+# The time after a partition's end by which most executions that were running then have ended.
 GRACE = DAY
 NIL = UUID(int=0)
 

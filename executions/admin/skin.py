@@ -106,7 +106,7 @@ _STYLES = [
 ]
 # For pages outside the admin.
 FONTS = forms.Media(css={"all": _FONTS})
-# Scripts run after the page is shown, in this order.
+# Deferred: the scripts run after the page is parsed, in this order.
 MEDIA = forms.Media(
     css={"all": _STYLES},
     js=[

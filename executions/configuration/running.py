@@ -126,8 +126,8 @@ class WorkerSettings(SettingsModel):
 class DefinitionSettings(SettingsModel):
     """Limits and defaults of workflows.
 
-    Publishing checks the limit and stores the defaults in the version, so a change takes effect
-    with the next publication. Running executions keep their values.
+    Valkyr checks the limits and stores the defaults when you publish a version, so a changed
+    setting takes effect with the next publication. Running executions keep their values.
     """
 
     title: ClassVar[str] = "What workflows may do and get"

@@ -11,7 +11,10 @@ from executions.models.workspace import Workspace
 
 
 class ServiceAccount(models.Model):
-    """A program of one workspace. Its user has no password; the user's membership has the role."""
+    """A program's account in one workspace.
+
+    Its user has no password; the membership has the role.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     workspace = models.ForeignKey(

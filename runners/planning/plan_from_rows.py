@@ -48,7 +48,7 @@ class _Container:
 
     @property
     def spare(self) -> tuple[int, ...]:
-        """Return the items of a map that were set aside."""
+        """Return the items of a map that workers returned unstarted; they wait to start again."""
         return self.turns.spare if isinstance(self.turns, MapTurns) else ()
 
     @property

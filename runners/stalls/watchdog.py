@@ -278,7 +278,7 @@ class Watchdog:
 
 
 def _pause(seconds: float) -> None:
-    """Wait for some seconds; unlike `time.sleep`, this does not fail if clocks jump."""
+    """Wait for `seconds`; unlike `time.sleep`, this does not fail if clocks jump."""
     select.select((), (), (), seconds)
 
 

@@ -175,7 +175,10 @@ class WorkflowRun:
         return dict(found.values_list("step_path", "waits_for"))
 
     def carry(self) -> "WorkflowRun":
-        """Run the execution until it ends or waits; return self. `approve` etc. do the same."""
+        """Run the execution until it ends or waits; return self.
+
+        The methods that change a wait or the time, such as `approve`, also do this.
+        """
         drive(self.id, self.answers)
         return self
 

@@ -162,7 +162,7 @@ def _hours(age: timedelta) -> str:
 MOST_QUEUES = 1_000
 # Maximum number of waiting runs whose queues are read. Configured queues are always checked.
 MOST_NAMED = 50_000
-MOST_OTHERS = 100  # maximum queues that no setting names
+MOST_OTHERS = 100  # maximum number of queues besides those in the settings
 # A queue without workers: its name and, for a remote queue, the workspace of its runners.
 Queue = tuple[str, UUID | None]
 

@@ -22,7 +22,8 @@ class CircuitSettings(SettingsModel):
     default_failure_threshold: int = setting(
         BASE.failures,
         "Number of failures within the window at which a target's circuit opens, if at least half "
-        "of the calls in the window failed; circuit rules in the admin take precedence",
+        "of the calls in the window failed. Circuit rules in the admin and built-in rules, such as "
+        "the one for `llm:*`, take precedence",
         variables=("DEFAULT_FAILURE_THRESHOLD",),
         gt=0,
     )

@@ -194,7 +194,8 @@ def _without_place(
     if not limited:
         return {}
     places = {"quotas": sorted(limited), "runs": [asking.run_id for asking in askings]}
-    # The count is a statement after the lock, so that it sees what those before us committed.
+    # The count is a separate statement after the lock, so that it sees what earlier holders of the
+    # lock committed.
     _, rows = statements.fetch_together([("lock_quotas", places), ("count_slots", places)])
     held = Counter(dict(rows))
     without = {}

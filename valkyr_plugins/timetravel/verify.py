@@ -1,6 +1,7 @@
-"""Verify with recorded results: no step runs; templates and decisions are computed again.
+"""Verify an execution against its recorded results, without running a step.
 
-Without differences, the execution depends only on its payload and its steps' results. A difference
+Templates and decisions are computed again. If nothing differs, the execution depended only on its
+payload and its steps' results. A difference
 reveals an error in a version, the engine or a row.
 """
 

@@ -161,14 +161,15 @@ ANSWER, TOOL_CALLS = "answer", "tool_calls"
 class LlmChat(LlmModule[ChatInputs]):
     """Sends a conversation to a language model and returns the answer.
 
-    It works with every endpoint that supports OpenAI's chat completions, such as OpenAI, DeepSeek,
-    Zhipu, Mistral and OpenRouter, or your own server (vLLM, Ollama) if an administrator allows its
-    network. The key is a credential of type bearer. While the answer arrives, the run's page shows
-    the latest part, and the run's log gets up to 60 parts of about 400 characters or more. Valkyr
-    records the tokens, and their cost by the installation's price list, even if the run fails
-    during an answer. The step is retried after rate limits, overload, timeouts and broken
-    connections. It is not retried after a rejected key, a lack of credit, a context that is too
-    long, or a content filter. After a crash, the model may be called and paid for twice.
+    It works with every endpoint that supports OpenAI's Chat Completions API, such as OpenAI,
+    DeepSeek, Zhipu, Mistral and OpenRouter, or your own server (vLLM, Ollama) if an administrator
+    allows its network. The key is a credential of type bearer. While the answer arrives, the run's
+    page shows the latest part, and the run's log gets up to 60 parts of at least 400 characters
+    (the last may be shorter). Valkyr records the tokens, and their cost according to the
+    installation's price list, even if the run fails during an answer. The step is retried after
+    rate limits, overload, timeouts and broken connections. It is not retried after a rejected key,
+    a lack of credit, a context that is too long, or a content filter. After a crash, the model may
+    be called and paid for twice.
     """
 
     type = "llm.chat"

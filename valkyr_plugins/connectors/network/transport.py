@@ -266,7 +266,7 @@ def permitted_addresses(host: str, port: int) -> list[str]:
 
 
 class DeadlineStream(httpcore.NetworkStream):
-    """A connection on which every operation ends at the deadline of its request."""
+    """A connection whose reads, writes and TLS handshake time out at the request's deadline."""
 
     def __init__(self, stream: httpcore.NetworkStream) -> None:
         self._stream = stream

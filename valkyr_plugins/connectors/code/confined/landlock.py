@@ -1,8 +1,9 @@
 """Landlock (landlock(7)): irrevocably limit what this process may access.
 
-It is the second defence, behind the namespaces. It forbids mounts, files outside the named folders,
-TCP, signals to outside processes, and their abstract sockets. Linux limits files from 5.13, TCP
-from 6.7, and signals and abstract sockets from 6.12. Without Landlock, code is rejected.
+It is the second defence, behind the namespaces. It forbids mounts, access to files outside the
+named folders, TCP, and signals and abstract-socket connections to processes outside the sandbox.
+Restricting files requires Linux 5.13; TCP, 6.7; signals and abstract sockets, 6.12. If the kernel
+has no Landlock, code is rejected.
 """
 
 import ctypes

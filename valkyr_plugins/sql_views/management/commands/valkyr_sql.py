@@ -39,7 +39,7 @@ class Command(CommandWithExamples):
     examples = EXAMPLES
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the statement and its limits."""
+        """Add the statement, and the options for its limits, its source and the output."""
         parser.add_argument("statement", nargs="?", default="", help="one SELECT, in quotes")
         parser.add_argument("--workspace", metavar="SLUG", help="one workspace (default: all)")
         add_query_arguments(parser)
