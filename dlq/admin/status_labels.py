@@ -42,7 +42,7 @@ _STATUSES = {
 
 
 def status(group: FailureGroup) -> SafeString:
-    """Return the status's label, icon and colour."""
+    """Return the mark of the group's status: its label with an icon, in its colour."""
     known = GroupStatus(group.status)
     icon, colour = _STATUSES[known]
     return mark(str(known.label), icon, colour)

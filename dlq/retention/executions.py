@@ -92,7 +92,10 @@ NONE_GONE = LettersGone()
 
 @dataclass(frozen=True, slots=True)
 class WalkBatch:
-    """A part of a walk: the expired roots with their ends, and the position after them."""
+    """A part of a walk: the expired roots with the times at which they ended.
+
+    `end` is the position after the last execution that was read.
+    """
 
     roots: dict[UUID, datetime]
     end: PruningPosition
@@ -336,7 +339,8 @@ def _locked(pack: list[Family], wanted: RetentionPeriods, before: datetime) -> l
 def _delete(pack: list[Family], most: int, partitions: RunPartitions) -> Counter[str]:
     """Delete at most `most` executions and their runs; return how many of each.
 
-    Executions with more than RUNS_AT_ONCE runs in total remain for a later call.
+    If the executions together have more than RUNS_AT_ONCE runs, only that many runs are deleted,
+    and the executions remain for a later call.
     """
     # `members` lists executions without children first, because the rest of a family may need its
     # parents.

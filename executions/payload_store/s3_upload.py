@@ -1,6 +1,6 @@
-"""Upload a file to S3 in parts, one of which is in memory, with the file system of s3fs.
+"""Upload a file to S3 through s3fs's file system, in parts, with one part in memory at a time.
 
-The files of s3fs hold a part three times: as a buffer, as bytes, and in the connection's buffer.
+s3fs's own files hold each part three times: as a buffer, as bytes, and in the connection's buffer.
 """
 
 from collections.abc import Generator, Iterable

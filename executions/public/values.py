@@ -1,4 +1,4 @@
-"""Convert the values that steps handle to JSON, within limits and without a database."""
+"""Convert step values to JSON, within limits and without a database."""
 
 from executions import payloads
 

@@ -42,9 +42,10 @@ def notify(sender: Any, execution: WorkflowExecution, **_: Any) -> None:
 
 
 def described(failed: WorkflowExecution) -> dict[str, Any]:
-    """Return the payload of an error workflow: the failed execution, step and input.
+    """Return the payload of an error workflow: the failed execution, its failed step, and its
+    input.
 
-    An input that exceeds the limit of payloads is omitted, and `inputOmitted` is then true.
+    If the payload would be too large, the input is omitted and `inputOmitted` is true.
     """
     where = ports.failed_step(failed.pk) or {}
     timed_out = failed.state == ExecutionState.TIMEOUT

@@ -67,7 +67,7 @@ PRUNED_AT_ONCE, ROUNDS = 5_000, 20
 
 
 def prune() -> int:
-    """Delete stored responses older than 24 hours, at most 100,000; return the number."""
+    """Delete stored responses older than 24 hours, at most 100,000; return the number deleted."""
     old = KeptAnswer.objects.filter(created_at__lt=database_now() - KEPT)
     total = 0
     for _ in range(ROUNDS):

@@ -41,7 +41,7 @@ SHORT = Death(lost=1, suspect=True, delay=2.0)
 
 
 def crash(cause: str) -> Death:
-    """Return the decision about a run that alone can have caused the end of its process."""
+    """Return the decision about a run that is the only possible cause of its process's end."""
     return Death(lost=1, crashed=1, cause=cause[:MOST], suspect=True)
 
 

@@ -1,4 +1,7 @@
-"""Take and free the slots and counts of steps under quotas on module types and tokens."""
+"""Enforce quotas on steps: give them slots, count them, and hold steps whose quota is used up.
+
+Quotas limit the steps of a module type, or the tokens.
+"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

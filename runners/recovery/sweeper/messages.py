@@ -1,8 +1,9 @@
-"""Send due runs, and send lost messages again, but not merely because of a backlog.
+"""Send due runs, and resend lost messages, but not merely because of a backlog.
 
-A message counts as lost if its queue is empty. It also counts as lost if a run that was sent over
-10 s later has already been claimed; that run must have been sent once, to the same queue, with the
-same priority. Each resend doubles the wait, up to ten minutes.
+If a run has not been claimed some time after it was sent, its message counts as lost in two cases:
+its queue is empty, or a run that was sent more than 10 s later has already been claimed. That later
+run must have been sent only once, to the same queue and with the same priority. Each resend doubles
+the wait until the next check, up to ten minutes.
 """
 
 import logging

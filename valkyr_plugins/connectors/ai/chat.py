@@ -1,4 +1,4 @@
-"""`llm.chat`: a language model answers a conversation, with text or with tool calls.
+"""`llm.chat`: a language model continues a conversation, with text or with tool calls.
 
 The requests themselves are in requests.py.
 """

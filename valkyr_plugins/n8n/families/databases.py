@@ -1,4 +1,4 @@
-"""Convert Postgres: statements with their values as parameters."""
+"""Convert Postgres nodes into tasks with SQL statements, whose values become parameters."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""Calls of steps and of built-in modules."""
+"""Calls to steps and to built-in modules."""
 
 import re
 from collections.abc import Mapping
