@@ -44,7 +44,7 @@ _in_force: ContextVar[RulesInForce | None] = ContextVar("egress_rules", default=
 
 @contextmanager
 def ruled_by(load: "Callable[[], EgressRules | None]") -> Iterator[None]:
-    """Apply the rules that `load` returns to every connection of this thread while the block runs."""
+    """While the block runs, apply the rules that `load` returns to this thread's connections."""
     mark = _in_force.set(RulesInForce(load))
     try:
         yield

@@ -39,8 +39,9 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Consume messages until a signal, `--limit` or `--once` ends the command. Raises
-        CommandError.
+        """Consume messages until a signal, `--limit` or `--once` ends the command.
+
+        Raises CommandError.
         """
         stop = Event()
         for number in (signal.SIGTERM, signal.SIGINT):
