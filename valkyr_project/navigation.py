@@ -212,7 +212,7 @@ ADMINISTRATION: tuple[tuple[Any, tuple[AdminPage, ...]], ...] = (
                 lazy("Events"),
                 "notifications",
                 "executions.event",
-                lazy("Events that callers published."),
+                lazy("Events that callers or steps published."),
             ),
             _list_of(
                 lazy("Refused messages"),

@@ -247,7 +247,7 @@ def _difference(row: Activity) -> PageSection:
         gettext("Changes"),
         headers=(gettext("Field"), gettext("Before"), gettext("After")),
         rows=[[name, _text(before, name), _text(after, name)] for name in names],
-        empty=gettext("No details are recorded for this action."),
+        empty=gettext("No field changes are recorded for this action."),
     )
 
 

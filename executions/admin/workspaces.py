@@ -49,8 +49,8 @@ ARCHIVE = AdminOperation(
     icon="archive",
     done=lazy("archived"),
     question=lazy(
-        "Triggers, schedules and tokens start no new executions in the workspace. Running "
-        "executions finish, and all data is kept. You can restore the workspace."
+        "The workspace accepts no new executions, and its schedules pause. Existing executions "
+        "continue, and all data is kept. You can restore the workspace."
     ),
     danger=True,
     bulk=False,

@@ -34,7 +34,10 @@ WORKERS = 100
 # For each kind of wait: the heading for steps that wait, and what ends the wait.
 WAITS: Mapping[WaitKind, tuple[Any, Any]] = {
     WaitKind.APPROVAL: (lazy("Steps that wait for an approval"), lazy("A user decides.")),
-    WaitKind.EVENT: (lazy("Steps that wait for an event"), lazy("A caller publishes the event.")),
+    WaitKind.EVENT: (
+        lazy("Steps that wait for an event"),
+        lazy("A caller or a step publishes the event."),
+    ),
     WaitKind.CALLBACK: (
         lazy("Steps that wait for a callback"),
         lazy("The other system calls the step's address."),
