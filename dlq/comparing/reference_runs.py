@@ -72,7 +72,10 @@ def last_good(entry: DeadLetterEntry) -> Search:
 def other_of_group(
     entry: DeadLetterEntry, others: QuerySet[DeadLetterEntry], wanted: UUID | None
 ) -> DeadLetterEntry | None:
-    """Return the group's entry `wanted` (None: its newest other entry with this fingerprint)."""
+    """Return the dead letter `wanted` if it is another one of the same group; otherwise None.
+
+    If `wanted` is None, return the group's newest other dead letter with the same fingerprint.
+    """
     rows = others.filter(group_id=entry.group_id).exclude(pk=entry.pk)
     if wanted is not None:
         return rows.filter(pk=wanted).first()

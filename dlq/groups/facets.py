@@ -27,7 +27,7 @@ LONGEST_LABEL = 400
 
 
 def facets_of(entry: DeadLetterEntry) -> dict[str, str]:
-    """Return an entry's facets as texts; a facet without a value is ""."""
+    """Return an entry's facets as strings; a facet without a value is ""."""
     values = {name: getattr(entry, name) for name in FACETS}
     found = {name: "" if value is None else str(value) for name, value in values.items()}
     return found | {"step_path": place_of(entry.step_path)}
