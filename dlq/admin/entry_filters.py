@@ -1,4 +1,7 @@
-"""Filters of the list of dead letters; most are converted for `dlq.browse.filters`."""
+"""The filters of the list of dead letters.
+
+Most of them are converted to the syntax of `dlq.browse.filters`.
+"""
 
 from collections.abc import Iterator
 from typing import Any

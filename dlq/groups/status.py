@@ -1,7 +1,7 @@
 """Change the status, the owner and `muted` of a failure group; no other module changes these.
 
 Each status change happens under the group's lock. Resolving a group leaves its dead letters open. A
-redrive in which no entry fails again resolves a group only if no dead letter of it is open.
+redrive resolves a group only if no entry failed again and no dead letter of the group is open.
 """
 
 from collections.abc import Iterable
