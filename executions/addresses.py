@@ -34,7 +34,7 @@ def api(name: str, *args: Any, **named: Any) -> str:
 
 
 def has(name: str, **named: Any) -> bool:
-    """Return whether the route exists; the plugin that provides it may not be installed."""
+    """Return whether the route exists; a route is missing if its plugin is not installed."""
     try:
         api(name, **named)
     except NoReverseMatch:

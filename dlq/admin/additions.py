@@ -68,7 +68,7 @@ def progress_of(request: HttpRequest, group: FailureGroup) -> list[GroupProgress
 
 
 def add_entry_action(name: str, action: Callable[..., HttpResponse | None], **marks: Any) -> None:
-    """Add an action on selected dead letters; the arguments are those of `add_action`."""
+    """Add an action on selected dead letters, with the arguments of `add_action` except `admin`."""
     add_action(DeadLetterEntryAdmin, name, action, **marks)
 
 

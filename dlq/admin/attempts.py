@@ -29,7 +29,7 @@ LEAST = 2  # the minimum size, so that every duration is visible
 
 @dataclass(frozen=True, slots=True)
 class AttemptTime:
-    """How many seconds an attempt spent in its retry delay, in the queue, and running."""
+    """The seconds that an attempt spent in its retry delay, in the queue, and running."""
 
     backing_off: float
     waiting: float
@@ -109,7 +109,7 @@ HEADERS = (
 
 
 def sentence(entry: DeadLetterEntry) -> SafeString:
-    """Return a sentence: which step failed permanently, when, why, and when the entry expires."""
+    """Return a sentence about which step failed, when and why, and when the entry expires."""
     return format_html(
         gettext(
             "Step <strong>{}</strong> ({}) of {}, version {}, failed permanently {}, {}: {}. {}"

@@ -1,4 +1,7 @@
-"""Filters of the list of dead letters; most are translated for `dlq.browse.filters`."""
+"""The filters of the list of dead letters.
+
+Most of them are converted to the syntax of `dlq.browse.filters`.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -226,13 +229,13 @@ class EntryFilters(FiltersForm):
 
 
 class EntryFieldsFilter(FieldsFilter):
-    """The filters of the list of dead letters, except the tabs: fields of one form."""
+    """All filters of the list of dead letters except the tabs, as fields of one form."""
 
     form_class = EntryFilters
 
 
 class InputsForm(forms.Form):
-    """A form for a condition on the inputs; the URL gets the condition as another `inputs=…`."""
+    """A form that adds a condition on the inputs to the URL, as another `inputs=…` parameter."""
 
     input_path = forms.CharField(
         max_length=path_conditions.MAX_PATH,

@@ -103,7 +103,7 @@ class CopyingAdmin(ScopedAdmin):
         return [path("<uuid:pk>/copy/<slug:kind>/", view, name=COPY_URL_NAME), *super().get_urls()]
 
     def copied(self, request: HttpRequest, pk: UUID, kind: str) -> HttpResponse:
-        """Show a copy in a dialog. Raises Http404, or PermissionDenied for hidden inputs."""
+        """Show a copy in a dialog. Raises Http404 for an unknown format, or PermissionDenied."""
         row = self.get_or_refuse(request, str(pk))
         wanted = kind_of(kind)
         if wanted is None:

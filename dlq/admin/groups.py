@@ -152,7 +152,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
     def seen(self, row: Any) -> Any:
         """Return how long ago the last failure was, with all dates on hover.
 
-        If a dead letter of the group expires within 3 days, that time is added.
+        If a dead letter of the group expires within 3 days, the time of its expiry is added.
         """
         own: GroupFigures = row.figures
         now = timezone.now()

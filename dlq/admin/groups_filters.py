@@ -96,7 +96,7 @@ def _waiting(ids: Sequence[UUID]) -> Any:
 
 
 def with_growth(groups: QuerySet[Any]) -> QuerySet[Any]:
-    """Annotate `growth`: the failures of the last 24 hours minus those of the 24 hours before."""
+    """Annotate groups with `growth`: failures in the last 24 hours minus those in the 24 before."""
     now = hour_of(timezone.now())
     day, before = now - timedelta(hours=DAY - 1), now - timedelta(hours=2 * DAY - 1)
     late = _sum(GroupHour.objects.filter(hour__gte=day))
@@ -208,6 +208,6 @@ class GroupFilters(FiltersForm):
 
 
 class GroupFieldsFilter(FieldsFilter):
-    """The filters of the list of groups, except the tabs: fields of one form."""
+    """All filters of the list of groups except the tabs, as fields of one form."""
 
     form_class = GroupFilters

@@ -79,7 +79,7 @@ SHOWN = 10
 
 
 def sentence(group: FailureGroup, figures: GroupFigures) -> SafeString:
-    """Return a sentence about the failures; for a merged group, it links to the other group."""
+    """Return a sentence about the failures or, for a merged group, about the merge."""
     if group.merged_into_id:
         into = links.to(GROUPS, group.merged_into_id, gettext("another group"))
         return format_html(

@@ -129,7 +129,7 @@ class KeysetChangeList(BoundedChangeList):
 
     @property
     def count_text(self) -> str:
-        """Return the row count as text; after a timeout, a lower bound, or that it is unknown."""
+        """Return the row count as text. After a timeout, it is a lower bound or unknown."""
         if self.too_many:
             return gettext("an unknown number of")
         return (

@@ -1,4 +1,4 @@
-"""Similar failures, and how a failure differs from a good run and from another failure."""
+"""Similar failures, and how a failure differs from a successful run and another failure."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -61,7 +61,11 @@ def against_good(entry: DeadLetterEntry) -> GoodComparison:
 def differences(
     request: HttpRequest, entry: DeadLetterEntry, good: GoodComparison | None
 ) -> Iterator[PageSection]:
-    """Yield comparisons with a good run, another failure and the definition, or hidden panels."""
+    """Yield three panels of comparisons; hide their contents if `good` is None.
+
+    The failure is compared with the last successful run, with another failure, and with the step's
+    current definition.
+    """
     if good is None:
         yield from (hidden_section(title) for title in (GOOD, OTHER, NOW))
         return

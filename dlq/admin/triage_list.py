@@ -48,7 +48,7 @@ class View:
 
 
 class SavedViews(ScopedAdmin):
-    """The admin of a list. Users can save, select and delete views of it, each user their own."""
+    """The admin of a list; each user can save, select and delete their own views of the list."""
 
     @property
     def page_name(self) -> str:

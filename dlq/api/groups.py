@@ -95,7 +95,7 @@ def groups() -> QuerySet[FailureGroup]:
 
 
 def shown(group: FailureGroup, status: int = 200) -> Response:
-    """Return a response with all fields of a group; a status above 200 adds the group's URL."""
+    """Return a response with all fields of a group and, if `status` is above 200, its URL."""
     since = database_now() - SHOWN_DAYS
     context = {
         "moving": group.moves.exists() or group.arrivals.exists(),

@@ -90,7 +90,7 @@ def _gather(rows: QuerySet[Any], many: int, bound: int) -> Found:
 
 @contextmanager
 def patience(milliseconds: int, settings: str = "") -> Iterator[None]:
-    """Raise TooManyRows if a statement in the block takes too long; undo the block's writes."""
+    """Raise TooManyRows if a statement in the block takes too long; always roll the block back."""
     try:
         with transaction.atomic():
             with connection.cursor() as cursor:

@@ -22,7 +22,7 @@ def open_letters(run_ids: Sequence[UUID]) -> dict[UUID, UUID]:
 
 
 def note_first_look(request: HttpRequest, entry: DeadLetterEntry) -> None:
-    """Record that a dead letter was viewed for the first time; ignore prefetches and non-GETs."""
+    """Record the first view of a dead letter; ignore prefetches and requests other than GET."""
     if entry.seen_at is not None or request.method != "GET" or _ahead(request):
         return
     now = database_now()

@@ -72,7 +72,11 @@ def last_good(entry: DeadLetterEntry) -> Search:
 def other_of_group(
     entry: DeadLetterEntry, others: QuerySet[DeadLetterEntry], wanted: UUID | None
 ) -> DeadLetterEntry | None:
-    """Return the group's entry `wanted` (None: its newest other entry with this fingerprint)."""
+    """Return another dead letter of the entry's group: the one with the ID `wanted`.
+
+    If `wanted` is None, return the newest with the same fingerprint. Return None if `others` does
+    not contain it.
+    """
     rows = others.filter(group_id=entry.group_id).exclude(pk=entry.pk)
     if wanted is not None:
         return rows.filter(pk=wanted).first()

@@ -45,10 +45,10 @@ class Suspect:
 def suspects(
     inputs: Any, error: str, details: Any = None, against: Comparison | None = None
 ) -> list[Suspect]:
-    """Return the values that the error names, and the values that differ from a good run, if few.
+    """Return the values that the error names and, if few, those that differ from a successful run.
 
     `details` are the details of the failure: a list of problems with a `field`, or an object with
-    such a list. `against` compares `{"inputs": …}` of a good run and of this run. If some values
+    such a list. `against` compares `{"inputs": …}` of that run and of this run. If some values
     differ, others are suspects only if `details` names their fields, since the error's text may
     quote allowed values. Returns at most `MAX_MARKED` values, those named by the error first.
     """

@@ -27,7 +27,7 @@ LONGEST_LABEL = 400
 
 
 def facets_of(entry: DeadLetterEntry) -> dict[str, str]:
-    """Return an entry's facets as texts; a facet without a value is ""."""
+    """Return an entry's facets as strings; a facet without a value is ""."""
     values = {name: getattr(entry, name) for name in FACETS}
     found = {name: "" if value is None else str(value) for name, value in values.items()}
     return found | {"step_path": place_of(entry.step_path)}
@@ -105,7 +105,7 @@ def breakdown(group_id: UUID, most: int = LOOKED_AT) -> Breakdown:
 
 
 def _mask(name: str | None) -> int:
-    """Return the value of SQL's `grouping(…)`: one bit for each column that is not grouped."""
+    """Return SQL's `grouping(…)` of the counts by the column `name`, or of the total for None."""
     bits = (1 << len(ORDER)) - 1
     return bits if name is None else bits & ~(1 << (len(ORDER) - 1 - ORDER.index(name)))
 

@@ -85,7 +85,7 @@ def carry(move_id: int, batch: int = BATCH) -> int:
 
 
 def _by_age(move: GroupMove) -> bool:
-    """Return whether entries are read oldest first, because moved ones keep the fingerprint."""
+    """Return whether the move reads entries oldest first: moved entries keep their fingerprint."""
     return bool(move.fingerprint) and not move.by
 
 

@@ -1,7 +1,7 @@
 """Change the status, the owner and `muted` of a failure group; no other module changes these.
 
 Each status change happens under the group's lock. Resolving a group leaves its dead letters open. A
-clean redrive resolves a group only if none of them is open.
+redrive resolves a group only if no entry failed again and no dead letter of the group is open.
 """
 
 from collections.abc import Iterable
@@ -138,8 +138,9 @@ def begin_redrive(group_ids: Iterable[UUID]) -> None:
 def end_redrive(group_ids: Iterable[UUID], clean: bool) -> None:
     """End a redrive of these groups in the caller's transaction.
 
-    `clean`: entries succeeded, and none failed again. If a group's last redrive was clean and left
-    no open entry, the group is resolved (unless ignored); otherwise it returns to `status_before`.
+    `clean` is true if entries succeeded and none failed again. If a group's last redrive was clean
+    and left no open entry, the group is resolved (unless ignored); otherwise it returns to
+    `status_before`.
     """
     for group in _roots(group_ids):
         group.redriving = max(0, group.redriving - 1)

@@ -136,7 +136,7 @@ def _entry(run: Run, failure: Failure, *, exhausted: bool, manual: str | None) -
 
 
 def _inputs(run: Run) -> Any:
-    """Return the run's inputs; None if they cannot be opened, which must not prevent its end."""
+    """Return the run's inputs; None if they cannot be unsealed, so that the run can still end."""
     try:
         return run.inputs
     except SealBroken:

@@ -1,4 +1,4 @@
-"""Store when a group was resolved, while a redrive changes its status."""
+"""Store the time of a group's resolution separately, because a redrive changes `status_at`."""
 
 from django.db import migrations, models
 

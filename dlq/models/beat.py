@@ -20,7 +20,7 @@ class BeatPulse(models.Model):
 
 
 class RetentionMark(models.Model):
-    """The position that a walk of retention has reached: the last execution's end and ID."""
+    """The position that a walk of retention has reached: the last execution's end time and ID."""
 
     name = models.CharField(max_length=20, primary_key=True)
     at = models.DateTimeField()

@@ -37,7 +37,7 @@ class Resolution(models.TextChoices):
 
 
 class DeadLetterEntry(models.Model):
-    """The record of one failure; a requeue keeps this record and links it with the new run.
+    """The record of one failure; a requeue keeps this record and links it to the new run.
 
     A requeue of a whole execution, or from a step, starts `requeued_execution` instead. `follows`
     is the previous dead letter of the same step in the same execution, which was requeued, and

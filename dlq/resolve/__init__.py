@@ -1,1 +1,1 @@
-"""The operations that resolve a dead letter: requeue, fix, skip, discard, and roll back."""
+"""The operations on dead letters: requeue, fix, skip, discard, restore, annotate and pin them."""

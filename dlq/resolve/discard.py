@@ -1,4 +1,4 @@
-"""Discard dead letters, also for a roll-back of the execution; restore, annotate and pin them."""
+"""Discard dead letters, including those of rolled-back runs; restore, annotate and pin them."""
 
 from typing import Any
 from uuid import UUID

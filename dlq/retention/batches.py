@@ -55,7 +55,7 @@ class PruningPace:
 
 @dataclass(slots=True)
 class PruningTally:
-    """The rows of one kind that were or would be deleted, and the time span of their ends.
+    """The rows of one kind that were or would be deleted, and the time span that they cover.
 
     `parts` counts dependent rows per kind, such as the runs of executions. `kept` counts the rows
     (or families of executions) that are not deleted, per reason. `more` is true if the pace ended
@@ -71,7 +71,7 @@ class PruningTally:
     more: bool = False
 
     def span(self, first: datetime | None, last: datetime | None) -> None:
-        """Extend the time span to include these ends; None changes nothing."""
+        """Extend the time span to include these times; None changes nothing."""
         if first is not None:
             self.first = first if self.first is None else min(self.first, first)
         if last is not None:

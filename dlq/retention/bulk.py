@@ -36,7 +36,7 @@ MOST_IDLE = 3  # maximum number of transactions without a deleted execution
 
 @dataclass(frozen=True, slots=True)
 class BulkResult:
-    """The number of executions that were deleted, and the first and the last of their ends."""
+    """The number of deleted executions, and the times at which the first and the last ended."""
 
     number: int = 0
     first: datetime | None = None
@@ -76,7 +76,7 @@ class BulkWalk:
             return BulkResult(references.delete(cursor, taken, gone), first, last)
 
     def _sure(self, taken: TakenExecutions) -> tuple[Any, ...]:
-        """Return which taken executions may be deleted (or None), and the first and last end."""
+        """Return the executions that may be deleted, or None, and their first and last end time."""
         told = parameters(self.wanted.terms, self.wanted.scope, self.wanted.now)
         told |= {"first": self.partition.first or NIL, "end": self.partition.end}
         told |= {"roots": taken.roots, "of": taken.of, "kin": taken.kin, "before": self.before}

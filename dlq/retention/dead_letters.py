@@ -68,7 +68,7 @@ def look(wanted: RetentionPeriods) -> PruningTally:
 
 
 def gone_by(wanted: RetentionPeriods) -> LettersGone:
-    """Return which dead letters count as deleted: those due by a time, except the held IDs."""
+    """Return which dead letters count as deleted: all that are due, except those that are held."""
     held = _resolved(wanted).filter(_held())
     ids = tuple(held.values_list("pk", flat=True))
     before = wanted.before(retention_days())

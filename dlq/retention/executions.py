@@ -69,7 +69,7 @@ class Family:
 
 @dataclass(frozen=True, slots=True)
 class PruningPosition:
-    """The position of a walk: the end and the ID of the last execution that was read."""
+    """The position of a walk: the end time and the ID of the last execution that was read."""
 
     at: datetime = START
     id: UUID = NOBODY
@@ -113,7 +113,7 @@ def horizon(wanted: RetentionPeriods) -> datetime | None:
 
 
 def walk(wanted: RetentionPeriods, since: PruningPosition, before: datetime) -> Iterator[WalkBatch]:
-    """Yield batches of the expired roots that ended before a time, in the order of their ends."""
+    """Yield batches of the expired roots that ended before a time, ordered by their end times."""
     told = parameters(wanted.terms, wanted.scope, wanted.now)
     while True:
         place = {"at": since.at, "id": since.id, "before": before, "chunk": CHUNK}
@@ -195,7 +195,10 @@ ASKED_AT_ONCE = 200
 def prune(
     wanted: RetentionPeriods, pace: PruningPace, since: PruningPosition
 ) -> tuple[PruningTally, PruningPosition | None]:
-    """Delete executions until the time limit; return the tally, and the next position or None."""
+    """Delete executions until the time limit; return the tally and the position to continue from.
+
+    The position is None if the walk is complete.
+    """
     tally = PruningTally("executions")
     before = horizon(wanted)
     if before is None:
@@ -227,7 +230,7 @@ def clear(
 ) -> None:
     """Delete the families of these roots, if they may be deleted, until the time limit.
 
-    `ends` maps each root to its end.
+    `ends` maps each root to the time at which it ended.
     """
     partitions = partitions or RunPartitions(wanted)
     for roots in _some(ends):

@@ -31,7 +31,10 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class RetentionScope:
-    """The executions to prune (empty: all). The root of a family decides for the whole family."""
+    """A selection of the executions to prune; an empty field does not limit the selection.
+
+    If the root of a family is selected, the whole family is.
+    """
 
     workspace_id: UUID | None = None
     workflow_id: UUID | None = None
@@ -53,7 +56,7 @@ def terms_of(
 
 
 def youngest_end(terms: Iterable[Term], now: datetime) -> datetime | None:
-    """Return the latest end that a deletable execution may have; None if all are kept forever."""
+    """Return the latest end time of deletable executions; None if all are kept forever."""
     days = [term.days for term in terms if term.days > 0]
     return now - min(days) * DAY if days else None
 

@@ -77,7 +77,7 @@ def _due(wanted: RetentionPeriods, before: datetime) -> QuerySet[WorkflowVersion
 
 
 def _roots(versions: dict[UUID, datetime], before: datetime) -> dict[UUID, datetime]:
-    """Return the root executions of these versions that ended before a time, each with its end."""
+    """Return, by ID, when these versions' root executions ended, if they ended before a time."""
     rows = WorkflowExecution.objects.filter(version__in=versions, finished_at__lt=before)
     rows = rows.filter(parent=None, failure_of=None)
     return {pk: at for pk, at in rows.values_list("pk", "finished_at") if at is not None}

@@ -34,7 +34,7 @@ def key_field() -> Any:
 
 
 def read_key(value: Any) -> Any:
-    """Return an account's key, read from JSON, a token or a URL. Raises ValueError."""
+    """Return an account's key, read from JSON, a token or a URL. Raises ValueError if invalid."""
     key = key_field()
     try:
         return key.clean(value, None)

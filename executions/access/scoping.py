@@ -77,9 +77,10 @@ def obtain(user: User, queryset: QuerySet[M], pk: Any, power: Power) -> tuple[M,
 def let_through(
     user: User, row: M | None, power: Power, name: str, *, member: Member | None = None
 ) -> tuple[M, Powers]:
-    """Return the found row and the caller's powers on it; NotFound calls the row `name`.
+    """Return the found row and the caller's powers on it.
 
-    `member` is the caller's membership, if it was read with the row. Raises the errors of `obtain`.
+    `name` identifies the row in the message of NotFound. `member` is the caller's membership, if it
+    was read with the row. Raises the errors of `obtain`.
     """
     powers = powers_on_row(user, row, member=member) if row is not None else None
     if row is None or powers is None or not powers.any:

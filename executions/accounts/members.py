@@ -38,7 +38,7 @@ def add_member(
     permissions: Collection[str] = (),
     reason: str = "",
 ) -> Membership:
-    """Make a user a member with a role, effective at once.
+    """Make a user a member with a role, effective immediately.
 
     Raises Taken for an existing member. Raises WithProblems for an unknown role or permission, and
     for a service account, which belongs only to its own workspace.

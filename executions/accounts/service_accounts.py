@@ -1,4 +1,4 @@
-"""Service accounts: programs of one workspace, which sign in only with API tokens.
+"""Accounts of programs, each in one workspace; the programs sign in only with API tokens.
 
 The account's user has no password and no access to the admin; the user's membership has the role.
 """
@@ -67,7 +67,7 @@ def create_service_account(
 def change_service_account(
     account_id: UUID, changes: Mapping[str, Any], *, actor: Actor, reason: str = ""
 ) -> ServiceAccount:
-    """Change an account's name, description, role, permissions or `enabled`, effective at once.
+    """Change an account's name, description, role, permissions or `enabled`, effective immediately.
 
     Raises NotFound, and Taken and WithProblems like `create_service_account`.
     """
@@ -91,7 +91,7 @@ def change_service_account(
 
 
 def disable_service_account(account_id: UUID, *, actor: Actor, reason: str = "") -> ServiceAccount:
-    """Disable the account and all its tokens at once; no row is deleted. Raises NotFound."""
+    """Disable the account and all its tokens immediately; delete no row. Raises NotFound."""
     return change_service_account(account_id, {"enabled": False}, actor=actor, reason=reason)
 
 

@@ -155,7 +155,7 @@ def change_token(
 
 
 def revoke_token(token_id: UUID, *, actor: Actor, maker: User, reason: str = "") -> ApiToken:
-    """Revoke a token at once; do nothing if it is revoked already.
+    """Revoke a token, effective immediately; do nothing if it is already revoked.
 
     Raises NotFound, and Forbidden if the caller's API token may not change tokens.
     """

@@ -1,4 +1,4 @@
-"""Service accounts: programs of a workspace, for its administrators."""
+"""The admin pages of service accounts, for administrators of their workspaces."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Admin operations of triggers: enable, disable, pause, resume, run, show and rotate a secret."""
+"""Admin operations of triggers: enable, disable, pause, resume, run; show and rotate secrets."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -355,7 +355,10 @@ class WorkflowAdmin(OperatingAdmin):
             self.message_user(request, gettext("The draft has no problems; it can be published."))
 
     def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
-        """Return whether the user may do the operation; copies need permission in the workspace."""
+        """Return whether the user may perform the operation on the row.
+
+        To create a copy, the user also needs the power in the workspace.
+        """
         allowed = super().may_operate(request, operation, row)
         if operation is TAKE_OVER and row is not None:
             return allowed and may(request, row.workspace, operation.needs)

@@ -76,9 +76,10 @@ def unlocked(workspace_id: UUID, user_id: Any) -> Ceilings:
 
 
 def take_places(tier: Ceilings, workspace_id: UUID, ready: Sequence[bool]) -> list[bool]:
-    """Return, for each new execution, whether it runs at once; waiting executions go first.
+    """Return, for each new execution, whether it runs immediately; waiting executions go first.
 
-    `ready` says which new executions may run at once if there are slots. `tier` comes from `hold`.
+    `ready` says which new executions may run immediately if slots are free. `tier` comes from
+    `hold`.
     """
     if tier.max_concurrent is None:
         return list(ready)

@@ -28,8 +28,9 @@ def tell(
     *,
     frees: bool = True,
 ) -> None:
-    """Send an end's signals; call this in the end's transaction or, if `commits_alone()`, after it.
+    """Send the signals of an execution's end.
 
+    Call this in the transaction that ends the execution or, if `commits_alone()`, after the commit.
     `frees` says whether another execution may be waiting for the key or slot that becomes free.
     """
     if frees:

@@ -1,4 +1,4 @@
-"""Decide whether a failed execution may continue at once."""
+"""Decide whether a failed execution may continue immediately."""
 
 from uuid import UUID
 

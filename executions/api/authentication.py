@@ -59,7 +59,7 @@ class TokenAuthentication(JWTAuthentication):
     """Authenticates callers with a JWT in `Authorization: Bearer <access>`.
 
     Callers obtain the JWT with a user name and password. Of a project's SIMPLE_JWT, only
-    USER_AUTHENTICATION_RULE and the settings of signing and of claim names are used.
+    USER_AUTHENTICATION_RULE and the settings for signing and for claim names are used.
     """
 
     www_authenticate_realm = REALM

@@ -77,8 +77,8 @@ class HomeBlock:
 
     `gather` reads data that the request's user may see, with a bounded number of rows and queries.
     Its result is pickled into the cache for 15 seconds, and shared by users with the same
-    permissions. `variant` returns what else the result depends on. `show` receives the result, or
-    None if the database did not answer in time.
+    permissions. `variant` returns a key for everything else on which the result depends. `show`
+    receives the result, or None if the database did not answer in time.
     """
 
     name: str

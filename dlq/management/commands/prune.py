@@ -99,7 +99,7 @@ class Command(CommandWithExamples):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Delete or preview expired rows. Raises CommandError for bad settings or an early stop."""
+        """Delete or preview expired rows. Raises CommandError for bad input or an early stop."""
         try:
             wanted = _wanted(options)
         except ImproperlyConfigured as error:
