@@ -227,7 +227,7 @@ def _place(of: str) -> tuple[str, ...]:
 
 
 def route() -> None:
-    """Add Valkyr's router after the project's own, if Valkyr's database may not be `default`.
+    """Add Valkyr's router after the project's own if Valkyr's tables could be outside `default`.
 
     A project need not list the router. If only some statements used the named database, rows would
     be in two databases, and Django rejects references to accounts in another database.

@@ -2,7 +2,8 @@
 
 A frozen server blocks every thread that waits for it, and the threads also serve the other cells.
 If a wait reaches its limit and the server accepts no new session either, the open connections to
-that cell fail at once for ten seconds instead of waiting. A slow server still accepts new sessions.
+that cell fail immediately for the next ten seconds, instead of waiting. A slow server still
+accepts new sessions.
 """
 
 import logging

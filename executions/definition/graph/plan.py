@@ -67,7 +67,7 @@ def settle(graph: Graph, outcomes: dict[int, str], ended: Iterable[int]) -> Sett
 
 
 def decide(graph: Graph, outcomes: dict[int, str], candidates: Iterable[int]) -> Settlement:
-    """Decide on candidates that have not started, and on the tasks after skipped candidates."""
+    """Determine which candidates are ready, skipped or unsettled, and follow the skipped ones."""
     result = Settlement()
     decided: set[int] = set()
     unsettled: dict[int, None] = {}
