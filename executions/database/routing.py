@@ -199,7 +199,7 @@ class Router:
         return any(is_same(db, one) for one in aliases())
 
     def allow_relation(self, one: Any, other: Any, **hints: Any) -> bool | None:
-        """Allow references between a row of Valkyr and any row; None if neither row is Valkyr's.
+        """Return True if at least one of the rows is Valkyr's; otherwise, None.
 
         The database that holds both rows checks the key.
         """

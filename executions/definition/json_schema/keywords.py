@@ -1,6 +1,6 @@
 """Keywords that the library checks without a limit, checked here in linear time.
 
-`pattern` and similar keywords use RE2, `uniqueItems`, `enum` and `const` compare strings, and
+`pattern` and similar keywords use RE2; `uniqueItems`, `enum` and `const` compare strings;
 `unevaluated…` look names up in sets. `required` and `dependentRequired` have messages here that
 contain only names. The library checks every other keyword; its work is charged.
 """

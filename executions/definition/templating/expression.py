@@ -1,4 +1,4 @@
-"""Compile one expression: find its references now, and generate its code when it is first used.
+"""Compile one expression: find its references, and postpone costly work to its first evaluation.
 
 Plain paths are resolved directly. Jinja2 parses every other expression immediately, to find
 mistakes, and compiles it to Python at the first evaluation, so that compiling a graph is cheap.
