@@ -1,4 +1,4 @@
-"""Uses of credentials by steps: list them, and export them as JSON lines. No value is returned."""
+"""List steps' uses of credentials, and export them as JSON lines, without credentials' values."""
 
 # ruff: noqa: N815 - the names are the JSON's
 from typing import Any

@@ -92,7 +92,8 @@ def operation(
 ) -> Callable[[Any], Any]:
     """Return a decorator that describes a view's method under its operation ID.
 
-    With `idempotent`, requests can have an `Idempotency-Key`; the method succeeds once per key.
+    With `idempotent`, requests can have an `Idempotency-Key`; the method succeeds once per caller
+    and key.
     """
     statuses = {406, 422, 429, 503, *errors} | (set() if public else {401})
     if request is not None:

@@ -95,7 +95,7 @@ HIDDEN = {"$hidden": "Seeing this needs the permission view_payloads."}
 
 
 class Body(CamelCaseSerializer):
-    """A request's body or query, which rejects all unknown names at once."""
+    """A request's body or query, which rejects unknown names; one error lists all problems."""
 
     def to_internal_value(self, data: Any) -> Any:
         """Return the validated values. Raises ValidationError, also for unknown names."""

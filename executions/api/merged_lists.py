@@ -28,7 +28,7 @@ T = TypeVar("T")
 class ListPart:
     """One database's page of a list, with the keys of its rows.
 
-    `reached` is the key of the page's last row; None if no row follows.
+    `reached` is the key up to which the page is complete; None if no row follows the page.
     """
 
     order: KeysetOrder
@@ -89,7 +89,10 @@ def merged(
 
 
 def _without_gone(answer: Response, part: ListPart, of: str) -> ListPart:
-    """Remove from `answer` the rows of workspaces that left `of`; return the part without them."""
+    """Remove from `answer` the rows of workspaces that have left the database `of`.
+
+    Returns the part without the keys of these rows.
+    """
     kept = [
         (key, row)
         for key, row in zip(part.keys, answer.data, strict=True)
@@ -106,7 +109,8 @@ def _is_list(answer: Any, part: ListPart) -> bool:
 def everywhere(read: Callable[[], list[T]]) -> list[T]:
     """Return the rows of `read`, from all databases if the caller's rows may be in any of them.
 
-    Then a cell that does not respond is omitted, and an error of the first database is raised.
+    If all databases are read, a cell that does not respond is omitted, but an error of the first
+    database is raised.
     """
     if not routing.is_undecided():
         return read()

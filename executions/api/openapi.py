@@ -297,7 +297,7 @@ def _complete_answer(
 
 
 def _schemas_with_etag(result: Json) -> set[str]:
-    """Return the names of the response schemas of operations that accept If-Match."""
+    """Return references to the response schemas of operations that accept If-Match."""
     return {
         schema
         for _, _, described in operations(result)

@@ -1,4 +1,4 @@
-"""Service accounts: programs of a workspace, managed by its administrators."""
+"""Service accounts: programs' accounts in a workspace, managed by its administrators."""
 
 # ruff: noqa: N815 - the names are the JSON's
 from typing import Any
@@ -150,7 +150,7 @@ class OneServiceAccount(Endpoint):
         errors=[403, 404, 409],
     )
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Change the name, description, role, permissions or `enabled`; changes apply at once."""
+        """Change the name, description, role, permissions or `enabled`, effective immediately."""
         obtain(self.user, service_accounts(), id, Action.ADMINISTER)
         given = self.body(ServiceAccountChange)
         if not given:

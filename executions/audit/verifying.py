@@ -29,7 +29,8 @@ MOST_UNMET = 500_000
 class VerificationReport:
     """The result: the numbers of compared rows and links, and the mismatches in order of discovery.
 
-    `waiting` counts new rows without a link. `stopped` means too many mismatches or such rows.
+    `waiting` counts new rows without a link. `stopped` says that reading stopped early, because too
+    many mismatches, or too many rows without a link, were found.
     """
 
     links: int = 0
@@ -41,7 +42,7 @@ class VerificationReport:
 
 
 class Enough(Exception):
-    """The limit of mismatches is reached, so reading stops."""
+    """There are too many mismatches, or too many rows without a link, so reading stops."""
 
 
 def verify(heads: Collection[ChainHead] = (), *, archived: int = 0) -> VerificationReport:

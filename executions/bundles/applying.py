@@ -117,7 +117,7 @@ def _note(
     source: BundleSource | None,
     actor: Actor,
 ) -> None:
-    """Record a given source and the bundles' objects; write an audit row if anything changed."""
+    """If a source is given, record it and the objects; write an audit row if anything changed."""
     moved = source is not None and _moved(applied, found, source, pruned=bundle.prune)
     if moved:
         applied.applied_by, applied.applied_at = actor.name[:200], database_now()

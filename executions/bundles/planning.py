@@ -113,7 +113,8 @@ def plan(
 ) -> BundlePlan:
     """Return the effects of applying the bundle; roll back all writes except those of `prepare`.
 
-    Without `prune`, also list earlier bundles' items of `readable` kinds that `resources` lacks.
+    Without `prune`, the plan also lists the items of earlier bundles whose kinds are in `readable`
+    but not in the bundle's `resources`.
     """
     prepare(bundle)
     with transaction.atomic():

@@ -27,7 +27,7 @@ ASK = "Use another credential, or ask a user who may configure credentials to ex
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """A module of a definition, and the pointers of the credentials that it names."""
+    """A module of a definition, and the place where the module first names each credential."""
 
     task: TaskEntry
     module: ModuleEntry

@@ -117,7 +117,7 @@ def issued(
 
 
 def forget(source: CredentialSource, rejected: Issued) -> None:
-    """Request new values at the next use, unless another step has already received new values."""
+    """Drop rejected values, so that the next use requests new ones; keep any newer values."""
     slot = _slot(source)
     with slot.lock:
         if slot.kept is rejected:

@@ -50,7 +50,7 @@ class CredentialType:
     URL's host is suggested.
 
     `optional` fields may be left out. `check` yields further problems with the fields. With an
-    `issuer`, steps do not receive the fields but the short-lived values that the issuer returns.
+    `issuer`, steps receive the short-lived values that the issuer returns, not the fields.
     `rotates` says whether issuing values replaces a secret in the fields: then only one process at
     a time may request values. `connected`, given the names of the fields, says whether a person has
     connected the credential at the provider; None for a credential that needs no person.

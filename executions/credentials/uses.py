@@ -26,9 +26,9 @@ class WorkflowUses:
 
 
 def by_workflow(credential: Credential) -> list[WorkflowUses]:
-    """Return up to 20 workflows of the credential's newest 1,000 uses, the most recent first.
+    """Return the credential's newest 1,000 uses, counted for each workflow.
 
-    Uses two queries.
+    Returns at most 20 workflows, ordered by their latest use. Uses two queries.
     """
     newest = _of(credential).order_by("-created_at", "-id")[:SUMMARISED]
     rows = list(

@@ -140,7 +140,8 @@ def update(
 ) -> Credential:
     """Set the given fields and keep the others; None removes a field that is not required.
 
-    Hosts that equal the old fields' suggestion follow the new fields, unless hosts are given.
+    If no hosts are given and the current hosts are those that the old fields suggest, the hosts
+    that the new fields suggest replace them.
 
     Raises NotFound, StaleRevision, InvalidCredential with every problem, and sealing's errors.
     """

@@ -100,7 +100,7 @@ def hold(job: AdvisoryLock, subject: str) -> None:
 
 
 def try_to_hold(job: AdvisoryLock, subject: str) -> bool:
-    """Take the job's lock on a subject as `hold` does, if it is free; return whether it was."""
+    """Take the job's lock as `hold` does, but do not wait; return whether the lock was free."""
     with connection.cursor() as cursor:
         cursor.execute(TRY_TO_HOLD, [subject, job])
         row = cursor.fetchone()

@@ -5,9 +5,9 @@ of them and counts their costs, so it plans the statement again at each call. A 
 one partition costs as much as one on a plain table. The owner of the table registers how partitions
 are found. The line `--! one partition: ` marks statements whose rows are all in one partition.
 
-The name of a partition that was removed must no longer exist: then the statement fails before it
-reads or writes anything, and is repeated with the whole table. A statement that follows others in
-an open transaction cannot be repeated, so it names the whole table.
+The name of a removed partition must no longer exist, so that a statement with this name fails
+before it reads or writes anything, and is repeated with the whole table. A statement that follows
+others in an open transaction cannot be repeated, so it names the whole table.
 """
 
 import re

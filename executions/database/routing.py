@@ -199,7 +199,7 @@ class Router:
         return any(is_same(db, one) for one in aliases())
 
     def allow_relation(self, one: Any, other: Any, **hints: Any) -> bool | None:
-        """Allow references between a row of Valkyr and any row; None if neither row is Valkyr's.
+        """Return True if at least one of the rows is Valkyr's; otherwise, None.
 
         The database that holds both rows checks the key.
         """
@@ -227,7 +227,7 @@ def _place(of: str) -> tuple[str, ...]:
 
 
 def route() -> None:
-    """Add Valkyr's router after the project's own, if Valkyr's database may not be `default`.
+    """Add Valkyr's router after the project's own if Valkyr's tables could be outside `default`.
 
     A project need not list the router. If only some statements used the named database, rows would
     be in two databases, and Django rejects references to accounts in another database.

@@ -33,7 +33,7 @@ class RowPolicy:
 
     @property
     def version(self) -> str:
-        """Return a hash of the policy, kept as the policy's comment to detect outdated ones."""
+        """Return a hash of the policy, stored as its comment, to detect outdated policies."""
         made = f"{self.seen}\n{self.written}\n{scoped_role()}"
         return hashlib.sha256(made.encode()).hexdigest()
 

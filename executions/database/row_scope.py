@@ -1,12 +1,12 @@
 """The workspaces whose rows this request can see, set in PostgreSQL before its statements.
 
-Within `limited`, every statement of our connections runs as the role `scoped_role()`, to which the
-policies of `row_policies` apply, with the list of workspaces in a parameter. Both are set for the
-session, so later statements cost nothing extra. The statement that authenticates the caller sets
-them; otherwise, a prepared statement sets them before the first statement that needs them. Within
-an open transaction, and behind a pooler, which lends a session to others after each transaction,
-they are set for the transaction, in the round trip of its next statement. Each request has a
-separate scope, so it never uses the list of another request.
+Within `limited`, every statement of Valkyr's connections runs as the role `scoped_role()`, to which
+the policies of `row_policies` apply, with the list of workspaces in a parameter. Both are set for
+the session, so later statements cost nothing extra. The statement that authenticates the caller
+sets them; otherwise, a prepared statement sets them before the first statement that needs them.
+Within an open transaction, and behind a pooler, which lends a session to others after each
+transaction, they are set for the transaction, in the round trip of its next statement. Each request
+has a separate scope, so it never uses the list of another request.
 """
 
 from collections.abc import Iterator

@@ -2,7 +2,8 @@
 
 A frozen server blocks every thread that waits for it, and the threads also serve the other cells.
 If a wait reaches its limit and the server accepts no new session either, the open connections to
-that cell fail at once for ten seconds instead of waiting. A slow server still accepts new sessions.
+that cell fail immediately for the next ten seconds, instead of waiting. A slow server still
+accepts new sessions.
 """
 
 import logging
@@ -37,7 +38,7 @@ _silent: dict[str, float] = {}
 
 @contextmanager
 def request_in(of: str) -> Iterator[None]:
-    """Use the database of that alias in the block; its waits have the limit for whole requests."""
+    """Use the database of that alias in the block, and limit each wait to REQUEST_SECONDS."""
     with serving(of), _limited(REQUEST_SECONDS):
         yield
 
@@ -46,8 +47,8 @@ def request_in(of: str) -> Iterator[None]:
 def part_in(of: str) -> Iterator[None]:
     """Use the database of that alias in the block, for a part that the response can omit.
 
-    The first database is never omitted, so its limit is that of a request. Raises OperationalError
-    for a cell that was silent recently, before a connection is opened.
+    The first database is never omitted, so its waits have the same limit as in `request_in`.
+    Raises OperationalError for a cell that was silent recently, before a connection is opened.
     """
     if _is_silent(of):
         raise django.db.OperationalError(_recently(of))

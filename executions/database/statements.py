@@ -45,7 +45,7 @@ class Statements:
     def fetch(self, name: str, params: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         """Run a named statement on the connection to Valkyr's database and return its rows.
 
-        It joins the open transaction; if none is open, it commits at once.
+        The statement joins the open transaction; if none is open, it commits immediately.
         """
         return run(self.asked(name, params))
 

@@ -275,7 +275,7 @@ class _Compiler:
         return render
 
     def _parts(self, text: str, pointer: Pointer) -> list[str | Expression]:
-        """Return a string's parts ("" if invalid), or [] if it cannot be split; report problems."""
+        """Return a string's parts ("" for an invalid one), or [] if it cannot be split."""
         parts: list[str | Expression] = []
         try:
             parts += [

@@ -162,5 +162,5 @@ def lanes(max_concurrency: int, *, pure: bool) -> int:
 
 
 def batch(turns: MapTurns) -> int:
-    """Return how many items of a pure body a worker gets at once; fewer towards the end."""
+    """Return how many items of a pure body a worker gets as one batch; fewer towards the end."""
     return max(1, min(BATCH, turns.waiting // (2 * turns.wide)))

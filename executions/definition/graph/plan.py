@@ -67,7 +67,10 @@ def settle(graph: Graph, outcomes: dict[int, str], ended: Iterable[int]) -> Sett
 
 
 def decide(graph: Graph, outcomes: dict[int, str], candidates: Iterable[int]) -> Settlement:
-    """Decide on candidates that have not started, and on the tasks after skipped candidates."""
+    """Sort the candidates, and the tasks after skipped ones, into ready, skipped and unsettled.
+
+    Tasks with an outcome are ignored. Adds the skipped tasks to `outcomes`.
+    """
     result = Settlement()
     decided: set[int] = set()
     unsettled: dict[int, None] = {}
@@ -144,9 +147,9 @@ def task_outcomes(graph: Graph, facts: Mapping[int, StepFact]) -> dict[int, str]
 def plan(graph: Graph, facts: Mapping[int, StepFact]) -> Plan:
     """Return the plan for the facts of all steps (a step without a fact has no run).
 
-    Start the steps whose task is ready, or whose predecessor in the task's chain is done. Skip the
-    tasks to which too few taken edges lead. If no step is live and none can start, `blocked` are
-    the tasks that wait for a dead step or can never start.
+    The plan starts the steps whose task is ready, or whose predecessor in the task's chain is done.
+    It skips the tasks to which too few taken edges lead. If no step is live and none can start,
+    `blocked` are the tasks that wait for a dead step or can never start.
     """
     result = Plan()
     outcomes = task_outcomes(graph, facts)

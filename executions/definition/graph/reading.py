@@ -1,7 +1,7 @@
 """Read the well-formed parts of a body, which the rules check.
 
-Malformed parts are omitted here and reported by `schema.shape_problems`, so that each error is one
-problem.
+Malformed parts are omitted here and reported by `schema.shape_problems`, so that each error is
+reported once.
 """
 
 from collections.abc import Iterator, Mapping

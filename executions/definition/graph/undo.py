@@ -22,7 +22,7 @@ class UndoStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Succeeded:
-    """The end of a task that succeeded: the time of its last step, and the path of that step.
+    """A task that succeeded: when its last step ended, and the path of that step.
 
     `ended` is sortable: a time, then the run's ID.
     """

@@ -1,6 +1,6 @@
-"""Find all problems of a definition at once, before publishing.
+"""Find all problems of a definition, not only the first, before publishing.
 
-The rules read well-formed parts only, so that one mistake is one problem.
+The rules read well-formed parts only, so that each mistake is reported once.
 """
 
 from collections.abc import Iterator, Mapping

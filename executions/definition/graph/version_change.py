@@ -60,7 +60,7 @@ class Judgement:
 
     `busy` are the tasks that a worker is executing, and, if there are problems, the due tasks: the
     execution may be able to move once they end. `at` are the live tasks; `starts` are those that
-    would start at once. All three are task paths without iterations, such as `refine.draft`.
+    would start immediately. All three are task paths without iterations, such as `refine.draft`.
     """
 
     problems: tuple[str, ...] = ()

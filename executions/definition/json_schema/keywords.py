@@ -1,6 +1,6 @@
 """Keywords that the library checks without a limit, checked here in linear time.
 
-`pattern` and similar keywords use RE2, `uniqueItems`, `enum` and `const` compare strings, and
+`pattern` and similar keywords use RE2; `uniqueItems`, `enum` and `const` compare strings;
 `unevaluated…` look names up in sets. `required` and `dependentRequired` have messages here that
 contain only names. The library checks every other keyword; its work is charged.
 """
@@ -143,7 +143,7 @@ def check_required(validator: Any, names: Any, instance: Any, schema: Any) -> It
 def check_dependent_required(
     validator: Any, needed: Mapping[str, Any], instance: Any, schema: Any
 ) -> Iterator[Any]:
-    """Check `dependentRequired`: yield an error for each property that another one requires."""
+    """Check `dependentRequired`: yield an error for each missing property that another requires."""
     from jsonschema import ValidationError
 
     for name, others in needed.items() if isinstance(instance, dict) else ():

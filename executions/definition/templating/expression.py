@@ -1,7 +1,7 @@
-"""Compile one expression: its references at once, its evaluation later.
+"""Compile one expression: find its references, and postpone costly work to its first evaluation.
 
-Plain paths are resolved directly. Jinja2 parses every other expression at once, to find mistakes,
-and compiles it to Python at the first evaluation, so that compiling a graph is cheap.
+Plain paths are resolved directly. Jinja2 parses every other expression immediately, to find
+mistakes, and compiles it to Python at the first evaluation, so that compiling a graph is cheap.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Filters of lists and objects.
+"""Filters for lists and objects.
 
 Each item is charged to the budget; a generator's items are charged when they are taken. The filters
 that `map` and `select` call for each item charge their own work.
@@ -242,7 +242,7 @@ def counted(budget: RenderBudget, value: Iterable[Any], units: int) -> Iterator[
 
 
 def each(name: str) -> Callable[..., Any]:
-    """Return `map`, `select`, `reject`, or their variant for an attribute, such as `selectattr`.
+    """Return `map`, `select`, `reject`, or a variant for attributes, such as `selectattr`.
 
     The result is Jinja's own filter, over counted items. The name of a filter or test must be a
     string, and each item is charged for the call and its arguments.
