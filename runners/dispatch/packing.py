@@ -23,7 +23,8 @@ FLOOR = 1.0  # minimum cost of a step, in ms, because recording a step takes abo
 class Packing:
     """The limits of packs, and functions that return a step's estimated time and a queue's workers.
 
-    `estimate` returns milliseconds, or None if the time is unknown; `workers` returns a number."""
+    `estimate` returns milliseconds, or None if the time is unknown; `workers` returns a number.
+    """
 
     seconds: float  # maximum work in one pack
     most: int  # maximum segments in one pack
