@@ -1,4 +1,4 @@
-"""Errors that workers raise for a segment: a lost lease, and a failed step for Flower."""
+"""Errors that workers raise for a segment: a lost lease, or a failed step, which Flower shows."""
 
 
 class LeaseLost(Exception):

@@ -141,6 +141,6 @@ def tell_family(
 
 @receiver(execution_rolled_back)
 def forget_children(sender: Any, execution_id: UUID, **_: Any) -> None:
-    """Cancel the children of steps that a roll-back undid."""
+    """Cancel the children of steps that a roll-back superseded."""
     if child_executions.has_unfinished(execution_id):
         messages.tell_after_commit(child_executions.CANCEL, execution_id)

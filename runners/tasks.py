@@ -70,7 +70,7 @@ def cancel_children(execution_id: str) -> None:
 
 @task("runners.deliver_event", **TRANSPORT)
 def deliver_event(event_id: str, stamp: str = "") -> None:
-    """Wake the runs that wait for an event; `stamp` is the progress so far ("" at the start)."""
+    """Wake the runs that wait for an event; `stamp` is the time of the last progress, or ""."""
     deliver(UUID(event_id), stamp)
 
 
@@ -84,7 +84,7 @@ def sweep_due() -> dict[str, int]:
 
 @task("runners.sweep")
 def sweep() -> dict[str, int]:
-    """Run the duties due every five seconds: all other stalled work."""
+    """Run the duties due every five seconds, which handle all other stalled work."""
     from runners.recovery.sweeper import seldom
 
     return seldom()

@@ -21,7 +21,10 @@ FLOOR = 1.0  # minimum cost of a step, in ms, because recording a step takes abo
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """The limits of packs, and functions for a step's time (ms) and a queue's number of workers."""
+    """The limits of packs, and functions that return a step's estimated time and a queue's workers.
+
+    `estimate` returns milliseconds, or None if the time is unknown; `workers` returns a number.
+    """
 
     seconds: float  # maximum work in one pack
     most: int  # maximum segments in one pack
@@ -37,8 +40,9 @@ def packed(
 ) -> list[list[Step]]:
     """Return the branches of one join, given by their first steps, grouped by message.
 
-    `segment` returns the steps of the branch that begins with a step. Each worker of the queue gets
-    a message if there are enough branches, and no pack holds more work than `rules.seconds`.
+    `segment` returns the steps of the branch that begins with the given step. Each worker of the
+    queue gets a message if there are enough branches, and no pack holds more work than
+    `rules.seconds`.
     """
     groups: dict[str, list[tuple[Step, float]]] = defaultdict(list)
     alone: list[list[Step]] = []

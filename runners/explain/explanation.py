@@ -78,7 +78,7 @@ MOST_QUEUES = 20
 
 
 def live_and_dead(row: WorkflowExecution, most: int) -> tuple[list[Run], bool]:
-    """Return live runs and dead runs, and whether more than `most` exist.
+    """Return at most `most` live and dead runs, and whether there are more.
 
     Omits dead runs of steps that also have a live, successful or skipped run. The workflow's own
     steps come first, then the steps of bodies, the oldest first.
@@ -295,7 +295,7 @@ def _explained(run: Run, reason: Reason) -> Explained:
 def _tasks(
     row: WorkflowExecution, version: Compiled, runs: list[Run]
 ) -> tuple[list[Explained], bool]:
-    """Return the tasks, also in open bodies, that wait for others, and whether any were omitted."""
+    """Return the tasks that wait for others, even in open bodies, and whether any were omitted."""
     if row.state not in (ExecutionState.RUNNING, ExecutionState.PAUSED, ExecutionState.FAILED):
         return [], False
     if row.state == ExecutionState.FAILED and not runs:

@@ -40,10 +40,11 @@ def readable(value: object) -> str | None:
 
 
 def storable_details(details: Any, scrub: Callable[[Any], Any] | None = None) -> Any:
-    """Return details as storable JSON, after `scrub`.
+    """Return details as JSON that PostgreSQL can store, after applying `scrub`.
 
-    If the JSON is too large, `truncated` holds its start. If the details cannot be written as JSON,
-    such as a number of more than 4,300 digits, return a text that says so.
+    If the JSON is too large, return an object with its beginning under the key `truncated`. If the
+    details cannot be written as JSON, such as a number of more than 4,300 digits, return a text
+    that says so.
     """
     if details is None:
         return None

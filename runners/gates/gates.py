@@ -54,7 +54,7 @@ class Permit(Protocol):
     """A gate's permission to run a step.
 
     Exactly one of the methods `undo` and `ended` is called, unless the process ends first.
-    `timeout` is the timeout in seconds for a call of the step's target, if a rule sets one.
+    `timeout` is the timeout in seconds for a call to the step's target, if a rule sets one.
     """
 
     @property
@@ -78,7 +78,7 @@ class LeasePermit(Permit, Protocol):
     def kept(self) -> Any:
         """Return the JSON from which `LeaseGate.restore` restores this permit.
 
-        Return None if the gate does not need the step's end.
+        Return None if the gate need not be notified of the step's end.
         """
 
     def lost(self) -> None:
@@ -166,7 +166,8 @@ def register(gate: Gate, stage: Stage = Stage.TARGET, leases: LeaseGate | None =
 def ask(asked: Asked) -> Passage | Wait:
     """Ask the gates in order; return a passage if all let the step through, or the first Wait.
 
-    Raises the exception that a gate raises. After it, or after a Wait, earlier permits are undone.
+    Raises the exception that a gate raises. After an exception or a Wait, earlier permits are
+    undone.
     """
     permits: list[Permit] = []
     for gate in _gates:

@@ -65,8 +65,8 @@ def _end(row: tuple[Any, ...], tell: Callable[[LeasePermit], None]) -> int:
     """Delete a permit's row and notify its gate, in one transaction.
 
     Returns 1, or 0 if another process deleted the row or the database failed. Another error of the
-    gate is only logged, and the row is deleted: a permit that was not ended expires by the gate's
-    own limit.
+    gate is only logged, and the row is deleted: a permit that was not ended expires according to
+    the gate's own limit.
     """
     key, gate, run_id, token, kept = row
     mine = HeldPermit.objects.filter(pk=key)

@@ -34,7 +34,7 @@ class SegmentOrder:
 
 @dataclass(frozen=True, slots=True)
 class SegmentReport:
-    """A report on an order: the process began, met an engine error, exited, or ended its step.
+    """A report on an order: the process began, had an engine error, exited, or finished its step.
 
     If a signal ended the process, `code` is minus the signal's number. `shortage` is set if the
     process was killed while memory was short, and shows whether the step used up the memory. With

@@ -46,7 +46,7 @@ def _read_runs(name: str, params: dict[str, Any]) -> dict[UUID, list[Row]]:
 
 
 def _name_children(found: dict[UUID, list[Row]]) -> None:
-    """Add to the runs the IDs of children for which no run waits. Uses at most one query.
+    """Add to finished runs the IDs of the children that they started. Uses at most one query.
 
     These IDs are not in any `progress`, but the key that started each child contains the run's ID.
     """

@@ -205,7 +205,7 @@ def _items_problems(items: Any) -> Iterator[ConfigProblem]:
 
 
 def _written_out(config: Mapping[str, Any], *keys: str) -> list[ConfigProblem]:
-    """Return a problem for each key whose value is a template but is read before the run."""
+    """Return a problem for each key whose value is a template but must be a literal."""
     return [
         ConfigProblem(
             (key,),

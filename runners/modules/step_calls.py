@@ -1,4 +1,4 @@
-"""Calls of `@step` functions: a plain call runs the function; a call during tracing is recorded.
+"""Calls to `@step` functions: a plain call runs the function; a call during tracing is recorded.
 
 A tracer sets `TRACER` while it runs a workflow's function. The engine has no tracer; a plugin
 provides one.

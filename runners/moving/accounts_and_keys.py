@@ -100,7 +100,7 @@ def renumber_permissions(sessions: MoveSessions, workspace: UUID) -> None:
 def copy_schedules(sessions: MoveSessions, workspace: UUID) -> None:
     """Copy beat's entries for the workspace's triggers; skip entries that already exist.
 
-    An entry that was changed to something else than a crontab gets the published schedule.
+    The copy of an entry that no longer has a crontab gets the published schedule.
     """
     with serving(sessions.source_alias):
         triggers = {

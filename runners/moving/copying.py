@@ -113,7 +113,7 @@ def copy_ended(
 
 
 def catch_up(sessions: MoveSessions) -> int:
-    """Copy again the executions of at most 5,000 recorded changes; return the number of executions.
+    """Copy the executions of at most 5,000 recorded changes again; return the number of executions.
 
     If an execution is running again, its rows are deleted from the target, and copied again during
     the pause.

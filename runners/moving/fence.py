@@ -1,8 +1,8 @@
-"""The fence at the source: triggers that note changed executions, and reject writes in the pause.
+"""The source's fence: triggers that note changed executions, and reject writes during the pause.
 
-The triggers exist only during a move, so other workspaces have no cost before and after it. Each
-write of a row of the moving workspace takes a shared advisory lock until its transaction ends. The
-pause takes the lock exclusively: then no transaction with such a write is open, and later
+The triggers exist only during a move, so they do not slow other workspaces down before or after
+it. Each write to a row of the moving workspace takes a shared advisory lock until its transaction
+ends. The pause takes the lock exclusively: then no transaction with such a write is open, and later
 transactions see the gate closed.
 
 A rejected INSERT, or UPDATE of settings, raises an error that the API answers with 503. A rejected

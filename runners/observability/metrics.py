@@ -1,7 +1,7 @@
 """Metrics of this app: recorded steps, waiting times, and repairs.
 
-An event is counted when it is final: a result after its commit, and a repair by the duty that made
-the repair. Labels come from closed lists: modules, queues, outcomes and duties.
+An event is counted when it is final: a result is counted after its commit, and a repair is counted
+by the duty that made it. Labels come from closed lists: modules, queues, outcomes and duties.
 """
 
 import time

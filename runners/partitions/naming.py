@@ -1,9 +1,9 @@
 """Find in memory the partition of an execution's runs, so that statements can name it.
 
 The partitions of each database are read again after ten seconds or `forget`. Partitions that ended
-over a day ago or begin in over two days are not named: a connection keeps a plan of each statement
-for each named partition, and retention removes only older partitions. With row-level security, no
-partition is named, because the policies belong to the table.
+more than a day ago, or begin more than two days from now, are not named: a connection keeps a plan
+of each statement for each named partition, and retention removes only older partitions. With
+row-level security, no partition is named, because the policies belong to the table.
 """
 
 import time

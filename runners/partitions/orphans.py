@@ -1,8 +1,8 @@
 """Find rows that a foreign key would reject; a partitioned table of runs has no foreign keys.
 
-The engine inserts runs only under a lock of their execution, and retention deletes waiters and dead
-letters before runs. There should therefore be no such rows, except ended runs without an execution:
-they are deleted with their partition.
+The engine inserts runs only while it holds their execution's lock, and retention deletes waiters
+and dead letters before runs. There should therefore be no such rows, except ended runs without an
+execution: they are deleted with their partition.
 """
 
 import re

@@ -115,7 +115,7 @@ def _boundary() -> datetime:
 
 
 def _bound(end: datetime) -> None:
-    """Add and validate a constraint: all runs belong to the first partition. Writes continue.
+    """Add and validate a constraint that all runs belong to the first partition; writes continue.
 
     PostgreSQL then reads no rows under `_partition`'s lock. Raises NotConvertible or TableBusy.
     """
@@ -315,7 +315,7 @@ def _join(cursor: Any) -> None:
 
 
 def _return_foreign_keys() -> None:
-    """Create the foreign keys again: new rows are checked at once, existing rows afterwards."""
+    """Create the foreign keys again: new rows are checked immediately, existing rows afterwards."""
     for of, name, definition in layout().foreign_keys:
         _return_foreign_key(of, name, definition)
 

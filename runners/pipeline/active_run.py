@@ -47,8 +47,8 @@ class ActiveRun:
     def tell(self, details: Any) -> None:
         """Keep details for the next attempt; the next renewal writes them.
 
-        Raises PayloadError at once for details that cannot be stored, so that only this step fails:
-        the renewal serves every step of the process.
+        Raises PayloadError immediately if the details cannot be stored, so that only this step
+        fails: the renewal serves every step of the process.
         """
         text = payloads.dump(details, "details of the heartbeat", MAX_DETAILS_BYTES)
         self.details = text if self.sealer is None else self.sealer.details(text, self.work.path)

@@ -129,9 +129,9 @@ def request_claim(
 def request_next(pack: ExecutionPack[SegmentState] | None) -> ClaimRequest | None:
     """Return the request to claim the run of the pack's next execution; None if there is none.
 
-    It is sent with the current run's record. Return None as well if the pack's time is over or the
-    worker is draining, or for a run that was claimed before, which is put back and claimed
-    separately.
+    The request is sent with the current run's record. Also returns None if the pack's time is over,
+    if the worker is draining, or if the run is a suspect or was claimed before. Such a run is put
+    back and claimed separately.
     """
     if pack is None or pack.late() or activity.draining():
         return None

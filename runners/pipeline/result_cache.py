@@ -1,4 +1,4 @@
-"""Results that equal steps reuse, also in other executions, until the results expire.
+"""Results that equal steps reuse, even in other executions, until the results expire.
 
 Steps are equal if they have the same module type, credential and `with` (as written and as
 rendered) in the same workflow or workspace. The cache is optional: if a result is missing or cannot
@@ -84,7 +84,7 @@ def store(state: SegmentState, work: Work, unit: Unit) -> None:
 
 
 def key(step: Step, inputs_hash: str) -> str:
-    """Return the key of equal steps: the SHA-256, in hex, of module type, config and inputs."""
+    """Return the key of equal steps: SHA-256 (hex) of module type, config hash and inputs hash."""
     return sha256(f"{step.module}\n{step.config_hash}\n{inputs_hash}".encode()).hexdigest()
 
 

@@ -225,8 +225,9 @@ def filled(
     """Reveal inputs for a remote runner, as `revealed` does, at the places from `secret_places`.
 
     Nothing is rendered. The engine cannot check where a remote runner sends the values, so each
-    credential specifies whether remote runners may receive it. Raises the errors of `revealed`
-    except TemplateError (SecretNotIssued: for short-lived values), and the ValueError of `fill`.
+    credential specifies whether remote runners may receive it. Raises SecretNotIssued for
+    short-lived values, the other errors of `revealed` except TemplateError, and the ValueError of
+    `fill`.
     """
     asking = _asking(data, step, inputs, run_id, attempt, remote=True)
     opened = _read(data, step, asking)

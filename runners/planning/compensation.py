@@ -1,7 +1,7 @@
 """Undo an execution step by step, as its rows determine, under the execution's lock.
 
 Undo steps are runs of the execution like any other, such as `refine[2].undo:charge.main`. Each one
-is inserted when the previous one has ended; the last or a failed one ends the execution.
+is inserted when the previous one has ended; the last one, or one that fails, ends the execution.
 """
 
 import logging

@@ -36,7 +36,7 @@ MAX_NAMED = 5
 
 
 class NoOutput(Exception):
-    """The workflow's output cannot be rendered at all, or not in this process or transaction."""
+    """The workflow's output cannot be rendered, at least not in this process or transaction."""
 
 
 def conclude(state: SegmentState, *, others: bool) -> None:
@@ -174,7 +174,7 @@ def _death(state: SegmentState, dead: list[str]) -> str:
 def output_of(state: SegmentState) -> Any:
     """Return the output of an execution whose tasks have all ended, rendered before the lock.
 
-    Raises NoOutput if the output cannot be rendered, or not in this process or transaction.
+    Raises NoOutput if the output cannot be rendered, at least not in this process or transaction.
     """
     template = state.context.version.graph.output
     if not (template is None or template.constant or render_guard.renders_here()):

@@ -144,5 +144,5 @@ def draining() -> bool:
 
 
 def forget_draining() -> None:
-    """Stop draining; only tests need this, because they end no process."""
+    """Stop draining. Only tests need this, because their process continues after a drain."""
     _flag[0] = 0

@@ -1,7 +1,7 @@
 """The sweeper's duties from plugins, and the processing of a duty's rows.
 
-A duty selects a bounded batch. It changes or processes every row so that the row is not selected
-again at once, and publishes last. It returns a count.
+A duty selects a bounded batch. It changes or processes every row so that the row is not
+immediately selected again, and sends messages last. It returns a count.
 """
 
 import logging

@@ -18,7 +18,7 @@ def put(
     value: Any,
     release: Callable[[], None] | None = None,
 ) -> Any:
-    """Return a value; if it is above the threshold, store it and return a StoredInput.
+    """Return the value, or store it and return a StoredInput if it is above the threshold.
 
     The execution, if given, is recorded as a user of the value. `release` frees the connection
     before the file is written. Raises PayloadStoreUnavailable and the errors of sealing.

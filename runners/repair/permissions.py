@@ -47,7 +47,7 @@ def given_in(execution_ids: Collection[UUID]) -> set[UUID]:
 
 
 def check_repair(may: Powers, execution_id: UUID) -> None:
-    """Raise Forbidden if an approval was given, and the user may not author workflows.
+    """Raise Forbidden if an approval was given and the user is not allowed to author workflows.
 
     Authors may change inputs or a result, because they could remove the approval from the workflow.
     For other users the check takes one query.

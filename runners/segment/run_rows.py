@@ -37,7 +37,7 @@ def _static(step: Step) -> str:
 
 
 def skipped(step: Step, prefix: str) -> str:
-    """Return the row of a step to which no followed edge leads."""
+    """Return the row of a skipped step; no edge that was taken leads to its task."""
     path = prefix + step.path
     return (
         f'{{"id":"{uuid7()}","state":"SKIPPED","path":"{path}","segment":"{path}","attempt":1,"budget":1,'

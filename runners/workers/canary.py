@@ -42,7 +42,7 @@ class Consuming(bootsteps.StartStopStep):
         self._refused = False
 
     def start(self, parent: Any) -> None:
-        """Start listening, send a message at once, and check periodically."""
+        """Start listening, send a message immediately, and check periodically."""
         queue = _own_queue(parent.hostname)
         name = queue.name
         listen(parent, NAME, queue, partial(self._hear, parent.connection_errors))

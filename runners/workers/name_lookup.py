@@ -6,7 +6,7 @@ import threading
 
 
 class NameLookup:
-    """A lookup of a host name in a thread; it begins at once."""
+    """A lookup of a host name in a thread; the lookup begins immediately."""
 
     def __init__(self, host: str) -> None:
         """Start the thread, which ends no later than the resolver's own timeout."""

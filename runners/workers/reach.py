@@ -80,7 +80,7 @@ class DatabaseProbe:
         self._asked_at = float("-inf")
 
     def look(self, question: bytes = QUESTION) -> bool:
-        """Read an answer if there is one, then send `question`: one at a time, at most every 2 s.
+        """Read any answer, then send `question`: one query at a time, at most every 2 s.
 
         Connects first if necessary. Returns whether a query was sent.
         """

@@ -190,9 +190,10 @@ def gone(**_: Any) -> None:
 
 
 def _killed(pid: int) -> Callable[[int], None] | None:
-    """If memory is short, note that a pool's child was killed, and return a judge of the kill.
+    """If memory is short, record that a pool's child was killed; return a follow-up function.
 
-    The judge is a function of the child's peak memory. Returns None if memory is not short.
+    The function takes the child's peak memory, and records whether the child caused the shortage.
+    Returns None if memory is not short.
     """
     if not _deaths.short():
         return None

@@ -1,10 +1,10 @@
-"""Shut a worker down: announce this, wait for its steps, then return the rest to their queues.
+"""Shut a worker down: announce this, wait for steps, then return unfinished ones to their queues.
 
 Celery's own warm shutdown (SIGTERM) waits for steps without a limit, and a supervisor kills a slow
 process, whose leases would remain for a while. A thread therefore waits in parallel. After the
 grace period, the thread ends the pool's processes, sends their steps to other workers, and ends
-this process, unless the worker also runs other tasks. Such a step starts again with the same
-idempotency key, as after a crash, but does not count as a crash.
+this process, unless the worker also runs other tasks. A step that was sent to another worker
+starts again with the same idempotency key, as after a crash, but this does not count as a crash.
 """
 
 import logging
@@ -43,7 +43,7 @@ class WorkerShutdown:
         self._thread = threading.Thread(target=self._mind, name="valkyr-departure", daemon=True)
 
     def begin(self, *, end: bool = True) -> None:
-        """Begin the shutdown: no further step starts. Return at once, as a signal handler must.
+        """Begin the shutdown: no further step starts. Return immediately, as a signal handler must.
 
         Without `end`, no process is ended and no step is returned, because other tasks may run.
         """

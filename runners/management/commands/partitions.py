@@ -29,7 +29,7 @@ MOST_COPIED = 100_000  # maximum rows that `off` copies without --yes
 
 
 class Command(CommandWithExamples):
-    """Converts the table, or prints one line for each partition."""
+    """Convert the table, or print one line for each partition."""
 
     help = "Partition the runs' table by time, so that retention drops a partition at once."
     examples = EXAMPLES

@@ -1,6 +1,6 @@
 """The sweeper finds stalled work and continues it. Its duties are grouped by subject.
 
-Plugins add duties. One sweep of a kind runs at a time.
+Plugins add duties. Only one sweep of each kind runs at a time.
 """
 
 import logging

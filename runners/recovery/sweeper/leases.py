@@ -1,7 +1,7 @@
 """Handle expired leases, and steps whose process on this machine has ended.
 
 A step of a Valkyr worker is blamed only if its process ended and executed no other step. A remote
-runner cannot be inspected: its silence counts as a crash if it held only this run, so that a step
+runner cannot be inspected: its silence counts as a crash if it held only one run, so that a step
 that always ends its runner eventually fails.
 """
 

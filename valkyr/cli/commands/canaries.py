@@ -139,7 +139,7 @@ def change(
     """Change the share, the stop rule or the promotion of a running canary.
 
     NAME is the workflow's id, slug or name. A concurrency or idempotency key that selects the
-    canary still does at a larger share.
+    canary still selects it at a larger share.
     """
     if promote_after is not None and no_promotion:
         raise usage("--promote-after and --no-promotion exclude each other.")

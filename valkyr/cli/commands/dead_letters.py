@@ -130,7 +130,7 @@ def _counts(choices: Choices, api: "ApiClient", query: Any, given: dict[str, Any
 @click.argument("letter", metavar="ID", type=click.UUID)
 @click.pass_obj
 def show_letter(choices: Choices, letter: Any) -> None:
-    """Show a dead letter: why it failed, and with which inputs."""
+    """Show a dead letter: why its step failed, and with which inputs."""
     with connected(choices) as api:
         CommandOutput(choices).record(api.get(f"{PATH}/{letter}"), RECORD)
 

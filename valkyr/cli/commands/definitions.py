@@ -175,7 +175,7 @@ def publish(
 
 
 def _publish(api: "ApiClient", pk: str, how: dict[str, Any] | None) -> dict[str, Any]:
-    """Publish the draft, or start a canary; return the version, or `unchanged` without one."""
+    """Publish the draft, or start a canary; return the version, or {"unchanged": True}."""
     verb, body = ("publish", {}) if how is None else ("canary", how)
     try:
         version: dict[str, Any] = api.post(f"/v1/Workflow/{pk}/{verb}", body)
