@@ -1,7 +1,8 @@
 """Open, count and close alerts; other modules only delete alerts.
 
-At most one alert is open per rule, kind and subject, even if several are raised concurrently. An
-alert that recurs within the rule's interval after a notification is reopened and reported later.
+At most one alert is open per rule, kind and subject, even if several are raised concurrently. If a
+problem recurs within the rule's interval after a notification, its alert is reopened, and reported
+once the interval is over.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

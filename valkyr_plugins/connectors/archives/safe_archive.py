@@ -1,7 +1,7 @@
 """Open an untrusted zip archive with safe names and enforced limits.
 
-Declared sizes are checked first, since that is cheap; then each entry is unpacked in parts and
-counted. Only common methods are supported: stored and deflated entries.
+Declared sizes are checked first, since that is cheap. Then the bytes of each unpacked entry are
+counted, part by part. Only common methods are supported: stored and deflated entries.
 """
 
 import io

@@ -46,7 +46,10 @@ def become_nobody(saved: int = NOBODY) -> None:
 
 
 def count_alone() -> None:
-    """Enter a user namespace that counts only this process toward limits, and drop capabilities."""
+    """Enter a user namespace that counts only this process toward limits; drop all capabilities.
+
+    Raises OSError.
+    """
     kernel.call("unshare", kernel.CLONE_NEWUSER)
     kernel.drop_capabilities()
 
