@@ -161,8 +161,8 @@ def tell(rule: AlertRule) -> int:
 def close(rule: AlertRule, ids: Iterable[UUID], *, silently: bool = False) -> int:
     """Close the open alerts among `ids`; return their number.
 
-    Unless `silently` is set, queue all-clear messages for the reported alerts of kinds that have
-    them.
+    Unless `silently` is set, queue all-clear messages for alerts that were reported and whose
+    kind has an all clear.
     """
     wanted = list(ids)
     if not wanted:

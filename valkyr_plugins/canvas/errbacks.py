@@ -40,7 +40,7 @@ def inline(errback: Errback) -> bool:
 
 
 def call_later(errbacks: Iterable[Errback], task_id: str, ctx: StepContext) -> None:
-    """Start each errback that is not inline as a durable execution, once per attempt."""
+    """Start a durable execution for each errback that is not inline, once per attempt."""
     from valkyr_plugins.canvas.durable import durable
 
     for number, one in enumerate(errbacks):

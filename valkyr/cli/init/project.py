@@ -177,7 +177,7 @@ def _apps(source: SourceFile) -> Iterator[tuple[ast.stmt, str]]:
 
 
 def _returned(source: SourceFile) -> Iterator[tuple[ast.stmt, str]]:
-    """Yield (return statement, app name) for each function that creates and returns a Celery app."""
+    """Yield (return statement, app name) for each function that creates and returns an app."""
     for function in ast.walk(source.tree):
         if isinstance(function, ast.FunctionDef):
             names = {name for node in function.body if (name := _made(node))}

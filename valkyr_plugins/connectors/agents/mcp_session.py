@@ -1,4 +1,4 @@
-"""One session with an MCP server: the official SDK over Valkyr's guarded connections.
+"""Hold one session with an MCP server, with the official SDK over Valkyr's guarded connections.
 
 The SDK is asynchronous and brings its own HTTP client; steps are synchronous, and only the guarded
 transport may open connections. So the guarded transport sends the SDK's requests, in threads that

@@ -80,7 +80,7 @@ class Bounds:
 
 
 class _Bytes(io.BytesIO):
-    """An archive in memory that limits reads: zipfile reads the whole list of entries at once."""
+    """An archive in memory that limits reads: zipfile reads the list of entries in one call."""
 
     def read(self, size: int | None = -1) -> bytes:
         """Read `size` bytes. Raises BadZipFile if the list of entries would be too long."""
