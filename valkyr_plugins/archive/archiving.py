@@ -1,7 +1,7 @@
 """Clean up, then archive executions that retention may delete, in files per workspace and day.
 
-The periodic task archives only whole days. So retention deletes an execution up to a day
-later than it would without an archive.
+The periodic task archives only whole days. So retention deletes an execution up to a day later than
+it would without an archive.
 """
 
 import time

@@ -16,7 +16,7 @@ from runners.public.modules import ModuleInputs, StepContext
 
 
 class Errback(ModuleInputs):  # type: ignore[no-redef] # from pydantic's mypy plugin
-    """A task to call after another task failed permanently."""
+    """A task to call after another task fails permanently."""
 
     task: str = Field(description="The task's name in the Celery app.", examples=["shop.tell"])
     args: list[Any] = Field(default=[], description="The task's positional arguments.")

@@ -1,4 +1,4 @@
-"""Open an untrusted zip archive with safe names and enforced limits.
+"""Open an untrusted zip archive, check its names and enforce limits.
 
 Declared sizes are checked first, since that is cheap. Then the bytes of each unpacked entry are
 counted, part by part. Only common methods are supported: stored and deflated entries.

@@ -79,7 +79,7 @@ def sources() -> list[str]:
 
 
 def hidden() -> list[str]:
-    """Return the folders in `sources` for installed packages; these folders can contain any files."""
+    """Return the folders in `sources` for installed packages; these can contain any files."""
     library = Path(os.__file__).parent
     found = {library / name for name in PACKAGES}
     for folder in map(Path, sources()):
