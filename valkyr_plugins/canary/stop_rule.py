@@ -1,7 +1,8 @@
 """Decide whether a canary version must stop, from counts of both versions. This module is pure.
 
 Two tests share one limit. The plain test compares the share of bad executions with the limit once
-`at_least` executions have ended. Earlier, a sequential test stops a version clearly above the limit.
+`at_least` executions have ended. Earlier, a sequential test stops a version clearly above the
+limit.
 
 Only the sequential test bounds the probability of a wrong stop. In the plain test, a version whose
 true rate is near the limit exceeds it sooner or later. A simulation had a limit of 10 %, `at_least`
