@@ -222,7 +222,7 @@ def _is_marked(path: Path) -> bool:
 
 
 def with_credentials(items: list[Any], old: list[Any]) -> list[Any]:
-    """Return the exported items with the credentials that the old file names.
+    """Return the exported items with the credentials that are named in the old file.
 
     Exports do not contain credentials.
     """

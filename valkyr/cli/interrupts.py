@@ -1,4 +1,4 @@
-"""End the process at once on Ctrl-C while a command waits for a server.
+"""End the process immediately on Ctrl-C while a command waits for a server.
 
 A KeyboardInterrupt can leave the HTTP client's lock held, if it arrives between the lock's
 acquisition and the block that releases it. Closing the client then waits for that lock forever.

@@ -108,7 +108,10 @@ def refuse_problems(plan: dict[str, Any]) -> None:
 
 
 def confirmed(output: CommandOutput, *, yes: bool) -> bool:
-    """Return whether to apply the plan: ask on a terminal, unless `yes` or JSON is chosen."""
+    """Ask on a terminal whether to apply the plan; return the answer.
+
+    Return True without asking if `yes` or JSON is set, or if there is no terminal.
+    """
     if yes or output.json or not sys.stdin.isatty():
         return True
     return click.confirm("Apply these changes?", default=False, err=True)

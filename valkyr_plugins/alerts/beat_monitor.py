@@ -44,7 +44,7 @@ def end(**_: Any) -> None:
 def look(since: datetime) -> int:
     """Raise and send alerts if beat was silent for too long; return the number of reported alerts.
 
-    The silence is counted from beat's last pulse, or from `since` if that is later.
+    The silence is measured from beat's last pulse, or from `since` if that is later.
     """
     from dlq.public.beat import pulse
     from executions.public.database import AdvisoryLock, alone

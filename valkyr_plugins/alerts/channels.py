@@ -91,7 +91,10 @@ SECONDS = 5.0
 
 
 def send_mail(rule: AlertRule, message: Mapping[str, Any], ctx: Context) -> int | None:
-    """Send the message by email; return None. Raises StepError if every recipient is rejected."""
+    """Send the message by email; return None.
+
+    Raises StepError if sending fails or every recipient is rejected.
+    """
     text = [f"{said}\n{link}".strip() for said, link in lines(message)]
     inputs = EmailSendInputs.model_validate(
         {

@@ -1,7 +1,8 @@
 """Open, count and close alerts; other modules only delete alerts.
 
-At most one alert is open per rule, kind and subject, even if several are raised concurrently. An
-alert that recurs within the rule's interval after a notification is reopened and reported later.
+At most one alert is open per rule, kind and subject, even if several are raised concurrently. If a
+problem recurs within the rule's interval after a notification, its alert is reopened, and reported
+once the interval is over.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -160,8 +161,8 @@ def tell(rule: AlertRule) -> int:
 def close(rule: AlertRule, ids: Iterable[UUID], *, silently: bool = False) -> int:
     """Close the open alerts among `ids`; return their number.
 
-    Unless `silently` is set, queue all-clear messages for the reported alerts of kinds that have
-    them.
+    Unless `silently` is set, queue all-clear messages for alerts that were reported and whose
+    kind has an all clear.
     """
     wanted = list(ids)
     if not wanted:

@@ -34,7 +34,7 @@ def leave(finding: Finding) -> None:
 
 
 def read(row: AlertNews) -> Finding:
-    """Return the finding that a row of news records."""
+    """Return the finding that is stored in a row of news."""
     return Finding(
         kind=AlertKind(row.kind),
         subject=row.subject,

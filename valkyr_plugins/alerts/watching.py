@@ -1,4 +1,4 @@
-"""The duty that checks the conditions of rules, and closes alerts whose problem is over."""
+"""The duty that checks the conditions of rules, and closes alerts whose problems are over."""
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -45,7 +45,7 @@ Ids = Collection[UUID]
 
 
 def still_by_kind() -> dict[AlertKind, Lasting]:
-    """Return the functions that find the objects whose problem lasts, keyed by kind of alert."""
+    """Return functions that find the objects whose problems persist, keyed by kind of alert."""
     plugged = {AlertKind(kind): lasting for kind, lasting in LASTING.items()}
     return {**dict.fromkeys(OF_PLUGINS, _none), **STILL, **plugged}
 

@@ -101,11 +101,11 @@ class ArchiveFileAdmin(FactAdmin):
 
     @display(description=lazy("error"))
     def problem(self, row: ArchiveFile) -> str:
-        """Return the error of writing or deleting the file, or ""."""
+        """Return the error from writing or deleting the file, or ""."""
         return marks.clipped(row.error)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """Return the file's facts, and some of its executions."""
+        """Return the page with the file's properties and some of its executions."""
         known = [
             (gettext("Workspace"), str(obj.workspace)),
             (gettext("Day"), f"{obj.day:%Y-%m-%d}"),

@@ -1,7 +1,7 @@
 """Clean up, then archive executions that retention may delete, in files per workspace and day.
 
-The periodic task archives only whole days. So an execution is archived, and deleted, up to a day
-later than without an archive.
+The periodic task archives only whole days. So retention deletes an execution up to a day later than
+it would without an archive.
 """
 
 import time
@@ -153,7 +153,7 @@ def drop(file: ArchiveFile) -> None:
 
 
 def rewrite(file: ArchiveFile) -> None:
-    """Replace a file with one of only its still indexed executions; if there are none, drop it."""
+    """Rewrite a file with only the executions that are still indexed; drop the file if none are."""
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.parquet as pq

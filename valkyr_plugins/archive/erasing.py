@@ -56,7 +56,7 @@ def erase(ids: Sequence[UUID], *, actor: Actor, reason: str = "") -> int:
 
 
 def erase_workspace(slug: str, before: str | None, *, actor: Actor, reason: str = "") -> int:
-    """Erase a workspace's files, or only those of days before `before`; return how many executions.
+    """Erase a workspace's files, or those of days before `before`; return the number of executions.
 
     Executions of these files that are still in the tables get no other copy.
     Raises NotFound and the errors of `erase`.

@@ -1,4 +1,4 @@
-"""Open an archived execution: read only the row group that the index names."""
+"""Open an archived execution: read only the row group that is named in the index."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -15,7 +15,7 @@ from valkyr_plugins.archive.asking import ArchiveQuestion, ask
 
 
 def add_sql_arguments(parser: CommandParser) -> None:
-    """Add the arguments of a SQL query: the statement and its limits."""
+    """Add the arguments of a SQL query: the statement, what it reads, its limits and its format."""
     parser.add_argument("statement", help="one SELECT over executions, runs and dead_letters")
     parser.add_argument("--workspace", metavar="SLUG", help="one workspace (default: all)")
     parser.add_argument(

@@ -22,7 +22,7 @@ def store(name: str, local: Path) -> None:
 def digest(name: str) -> tuple[int, str]:
     """Read a whole file; return its size and its SHA-256 digest, in hex.
 
-    Raises ArchiveBroken if the file is missing, ArchiveUnavailable or ArchiveRefused.
+    Raises ArchiveUnavailable, ArchiveRefused, or ArchiveBroken if the file is missing.
     """
     size, made = 0, sha256()
     with opened(name) as file:
@@ -34,7 +34,7 @@ def digest(name: str) -> tuple[int, str]:
 
 @contextmanager
 def opened(name: str) -> Iterator[Any]:
-    """Open a file. Raises ArchiveBroken if it is missing, ArchiveUnavailable or ArchiveRefused."""
+    """Open a file. Raises ArchiveUnavailable, ArchiveRefused, or ArchiveBroken if it is missing."""
     with _reported("read", name), _storage().opened(name) as file:
         yield file
 

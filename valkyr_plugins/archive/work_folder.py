@@ -1,7 +1,7 @@
 """The temporary folder of a file that is being written.
 
 The writing process locks the folder, and the kernel unlocks it when the process ends, even by
-SIGKILL. The next archiving on the machine removes an unlocked folder, which can hold a large file.
+SIGKILL. The next archiving turn on the machine removes unlocked folders, which can be large.
 """
 
 import os

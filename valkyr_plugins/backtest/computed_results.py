@@ -59,7 +59,8 @@ class ComputedResults:
     def load(self, workspace_id: UUID, value: Any) -> Any:
         """Return the stored value of a reference; load each value only once.
 
-        Raises PayloadStoreUnavailable; NotComparable for too large, missing or unreadable values.
+        Raises PayloadStoreUnavailable, or NotComparable if the value is missing or unreadable, or
+        if all values together are too large.
         """
         name = json.dumps(value, sort_keys=True)
         if name not in self.loaded:

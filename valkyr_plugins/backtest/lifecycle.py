@@ -224,7 +224,7 @@ EXPIRED_AT_ONCE = 20
 
 
 def expire() -> int:
-    """Delete backtests whose retention is over, with their results; return how many backtests."""
+    """Delete expired backtests and their results; return the number of backtests."""
     days = read(BacktestSettings).backtest_retention_days
     old = Backtest.objects.filter(created_at__lt=database_now() - timedelta(days=days))
     count = 0

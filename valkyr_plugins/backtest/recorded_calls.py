@@ -1,4 +1,4 @@
-"""Find the calls of a past execution that a step of another version makes again."""
+"""Find the calls that a past execution made, and that a step of another version makes again."""
 
 from contextlib import suppress
 

@@ -127,9 +127,9 @@ def _side(name: str, params: dict[str, Any], slow: float | None) -> Side:
 
 
 def _groups(canary: Canary) -> list[GroupCounts]:
-    """Return the failure groups of the canary version, at most 20 new ones and 20 of all.
+    """Return the canary version's failure groups: the 20 largest, and the 20 largest new ones.
 
-    In both, the groups with the most dead letters of this version are chosen.
+    A group's size is the number of its dead letters in the canary version.
     """
     numbers = {canary.version.number: "canary", canary.latest.number: "latest"}
     rows = GroupVersion.objects.filter(group__workflow_id=canary.workflow_id, count__gt=0)

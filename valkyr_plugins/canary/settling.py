@@ -1,6 +1,6 @@
 """Roll a version back, and settle the executions that started on it: leave, cancel or fork them.
 
-The versions change at once; the executions follow in the order of their starts, each in its own
+The versions change immediately; the executions follow in the order of their starts, each in its own
 transaction. After a crash, the next turn continues after the last processed execution.
 """
 
@@ -54,7 +54,7 @@ def roll_back(
     treatment: str = Treatment.LEAVE,
     reason: str = "",
 ) -> VersionRollback:
-    """Withdraw a version at once, and begin to settle the executions that started on it.
+    """Withdraw a version immediately, and begin to settle the executions that started on it.
 
     By default, `number` is the canary's version or, without a canary, the latest version. Any
     running canary ends. If the version was withdrawn before, the latest version stays. Raises

@@ -1,7 +1,8 @@
 """Decide whether a canary version must stop, from counts of both versions. This module is pure.
 
 Two tests share one limit. The plain test compares the share of bad executions with the limit once
-`at_least` executions ended. Earlier, a sequential test stops a version clearly above the limit.
+`at_least` executions have ended. Earlier, a sequential test stops a version clearly above the
+limit.
 
 Only the sequential test bounds the probability of a wrong stop. In the plain test, a version whose
 true rate is near the limit exceeds it sooner or later. A simulation had a limit of 10 %, `at_least`
@@ -64,7 +65,7 @@ class SideFigures:
 
 @dataclass(frozen=True, slots=True)
 class NewGroup:
-    """A failure group of only the canary version: the group's name and number of dead letters."""
+    """A failure group that only the canary version has: its name and its number of dead letters."""
 
     name: str
     count: int
@@ -92,7 +93,7 @@ def reason_to_stop(
 
 
 def may_promote(rule: StopRule | None, canary: SideFigures) -> bool:
-    """Return whether enough executions ended for an automatic promotion."""
+    """Return whether enough executions have ended for an automatic promotion."""
     return canary.ended >= (1 if rule is None else rule.at_least)
 
 

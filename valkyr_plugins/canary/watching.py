@@ -1,8 +1,8 @@
 """Watch running canaries: stop or promote them when their conditions are met.
 
-Beat requests a check every second, and a failed execution of a canary requests one at once. A check
-counts at most 5,000 executions of each version. `stop_rule` decides whether to stop; its sequential
-test stays valid however often it is repeated.
+Beat requests a check every second, and a failed execution of a canary requests one
+immediately. A check counts at most 5,000 executions of each version. `stop_rule` decides whether to
+stop; its sequential test stays valid however often it is repeated.
 """
 
 import logging

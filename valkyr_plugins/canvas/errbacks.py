@@ -16,7 +16,7 @@ from runners.public.modules import ModuleInputs, StepContext
 
 
 class Errback(ModuleInputs):  # type: ignore[no-redef] # from pydantic's mypy plugin
-    """A task to call after another task failed permanently."""
+    """A task to call after another task fails permanently."""
 
     task: str = Field(description="The task's name in the Celery app.", examples=["shop.tell"])
     args: list[Any] = Field(default=[], description="The task's positional arguments.")
@@ -40,7 +40,7 @@ def inline(errback: Errback) -> bool:
 
 
 def call_later(errbacks: Iterable[Errback], task_id: str, ctx: StepContext) -> None:
-    """Start each errback that is not inline as a durable execution, once per attempt."""
+    """Start a durable execution for each errback that is not inline, once per attempt."""
     from valkyr_plugins.canvas.durable import durable
 
     for number, one in enumerate(errbacks):

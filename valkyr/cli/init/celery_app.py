@@ -23,7 +23,7 @@ valkyr.configure_celery(app)
 
 
 def configured(project: DjangoProject, broker: str) -> ByHand | None:
-    """Add Valkyr's tasks to the Celery app, or to a new app; return a manual task, or None."""
+    """Configure the project's Celery app, or a new app; return a manual task, or None."""
     if project.calls("configure_celery"):
         return None
     apps = project.celery_apps()

@@ -63,7 +63,7 @@ class DjangoProject:
 
     @property
     def sources(self) -> list[SourceFile]:
-        """Return the files of the project that were read so far."""
+        """Return the files of the project that have been read so far."""
         return list(self._sources.values())
 
     def file_of(self, module: str) -> Path | None:
@@ -177,7 +177,7 @@ def _apps(source: SourceFile) -> Iterator[tuple[ast.stmt, str]]:
 
 
 def _returned(source: SourceFile) -> Iterator[tuple[ast.stmt, str]]:
-    """Yield the last statements of functions that create and return a Celery app, with its name."""
+    """Yield (return statement, app name) for each function that creates and returns an app."""
     for function in ast.walk(source.tree):
         if isinstance(function, ast.FunctionDef):
             names = {name for node in function.body if (name := _made(node))}

@@ -79,7 +79,7 @@ class SourceFile:
         return ""
 
     def calls(self, name: str) -> Iterator[ast.Call]:
-        """Yield all calls of a function or method called `name`."""
+        """Yield all calls to functions and methods named `name`."""
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Call) and name == getattr(
                 node.func, "id", getattr(node.func, "attr", "")
@@ -89,7 +89,7 @@ class SourceFile:
     def extend(self, value: ast.List | ast.Tuple, items: Sequence[str]) -> None:
         """Add expressions at the end of a list or a tuple.
 
-        Raises UnclearSource if the code is written too unusually for a safe edit.
+        Raises UnclearSource if the code's layout does not allow a safe edit.
         """
         before = [ast.dump(item) for item in value.elts]
         start, end = self._span(value)

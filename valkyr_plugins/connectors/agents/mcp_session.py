@@ -1,4 +1,4 @@
-"""One session with an MCP server: the official SDK over Valkyr's guarded connections.
+"""Hold one session with an MCP server, with the official SDK over Valkyr's guarded connections.
 
 The SDK is asynchronous and brings its own HTTP client; steps are synchronous, and only the guarded
 transport may open connections. So the guarded transport sends the SDK's requests, in threads that
@@ -166,7 +166,7 @@ def _told(error: BaseException, bridge: "_Bridge", who: str, seconds: float) -> 
 
 
 def _by_status(bridge: "_Bridge", who: str) -> StepError | None:
-    """Return the StepError for an HTTP status that alone explains the failure; otherwise None."""
+    """Return the StepError if the HTTP status explains the failure; otherwise None."""
     if bridge.status in (401, 403):
         return StepError(
             f"{who}: the server rejected the sign-in ({bridge.status}). Check the step's credential"

@@ -177,7 +177,7 @@ class EndedTool(ModuleInputs):
 
 
 class ToolResultInputs(ModuleInputs):
-    """The call, and the end of each task that followed it."""
+    """The call, and the results of the tools' tasks and of their approvals."""
 
     call: CalledTool = Field(description="The call.", examples=["{{ item }}"])
     error: str = Field("", description="The mistake in the call.")

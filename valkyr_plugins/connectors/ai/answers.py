@@ -1,4 +1,4 @@
-"""Responses of OpenAI's protocol: parse, join and show them as they arrive.
+"""Parse and join responses in OpenAI's protocol, and show them as they arrive.
 
 A whole response and a piece of a stream differ in one name (`message`, `delta`), so both are read
 as a `Chunk`.
@@ -281,6 +281,9 @@ class ShownProgress:
 
 
 def _settled(text: str) -> int:
-    """Return the length up to the last space or newline; without one, 0 or a long text's length."""
+    """Return the length of the text that can be shown: up to the last space or newline.
+
+    Without either, return 0, or the whole length of a text of 4,000 or more characters.
+    """
     end = max(text.rfind(" "), text.rfind("\n")) + 1
     return end if end or len(text) < HELD_BACK else len(text)

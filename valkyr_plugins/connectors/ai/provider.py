@@ -90,9 +90,10 @@ def address(inputs: ProviderInputs) -> str:
 
 
 def seconds_for(inputs: ProviderInputs, ctx: StepContext) -> float:
-    """Return the time limit of the inputs; by default the circuit rule's, or else the model's.
+    """Return the time limit in seconds: the inputs', else the circuit rule's, else the model's.
 
-    The limit is at most the step's remaining time, reduced by 5 %, but by no more than 0.2 s.
+    The limit is at most the step's remaining time minus a margin: 5 % of that time, or 0.2 s if
+    that is less.
     """
     remaining = ctx.remaining()
     left = remaining - min(0.2, remaining * 0.05)
@@ -164,7 +165,7 @@ InputsT = TypeVar("InputsT", bound=ProviderInputs)
 
 
 class LlmModule(Module[InputsT]):
-    """The base class of modules that call a model, cause costs, and share the model's circuit."""
+    """The base class of modules that call a model, incur costs, and share the model's circuit."""
 
     category: ClassVar[str] = "language models"
     queue: ClassVar[str] = "io"

@@ -1,6 +1,6 @@
 """Requests to a provider: chat completions, streamed or not, and embeddings.
 
-Servers that call themselves OpenAI-compatible may not accept every key. A request that is rejected
+Servers that call themselves OpenAI-compatible may reject some keys. A request that is rejected
 (400 or 422) for an unsupported key costs nothing, so it is rewritten and sent again, at most four
 times.
 """
@@ -282,7 +282,7 @@ def _rounded(vector: list[float]) -> list[float]:
 
 
 def _require_room(vectors: list[list[float]], texts: int) -> None:
-    """Raise StepError if vectors for all texts exceed the limit, or the last has another length.
+    """Raise StepError if the vectors of all texts would exceed the limit, or if lengths differ.
 
     The caller checks after each batch, so that a step that must fail pays for no further batch.
     """

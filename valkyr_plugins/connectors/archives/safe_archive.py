@@ -1,7 +1,7 @@
-"""Open an untrusted zip archive with safe names and enforced limits.
+"""Open an untrusted zip archive, check its names and enforce limits.
 
-Declared sizes are checked first, since that is cheap; then each entry is unpacked in parts and
-counted. Only common methods are supported: stored and deflated entries.
+Declared sizes are checked first, since that is cheap. Then the bytes of each unpacked entry are
+counted, part by part. Only common methods are supported: stored and deflated entries.
 """
 
 import io
@@ -80,7 +80,7 @@ class Bounds:
 
 
 class _Bytes(io.BytesIO):
-    """An archive in memory that limits reads: zipfile reads the whole list of entries at once."""
+    """An archive in memory that limits reads: zipfile reads the list of entries in one call."""
 
     def read(self, size: int | None = -1) -> bytes:
         """Read `size` bytes. Raises BadZipFile if the list of entries would be too long."""

@@ -14,9 +14,9 @@ MAX_ROWS = 100_000
 
 
 def checked_text(text: str, what: str) -> str:
-    """Return the text. Raises StepError, which names `what`, for over 5 MiB or a lone surrogate.
+    """Return the text. Raises StepError if it exceeds 5 MiB or contains a lone surrogate.
 
-    UTF-8 cannot encode a lone surrogate: half of a pair, as in U+D800.
+    The error names `what`. UTF-8 cannot encode a lone surrogate: half of a pair, as in U+D800.
     """
     try:
         size = len(text) if text.isascii() else len(text.encode())

@@ -1,4 +1,4 @@
-"""The CSV format: delimiters and encodings; reading files, lines, records and batches."""
+"""The delimiters and encodings of CSV, and functions that read, write and split CSV files."""
 
 import csv
 import io
@@ -74,8 +74,8 @@ class CsvForm(ModuleInputs):
 def sniffed(lines: Iterable[str], quote: str) -> str:
     """Return the delimiter that splits the records in the first 20 lines into equally many fields.
 
-    If several delimiters do, return the one that yields the most fields. Return a comma if no
-    delimiter separates any fields.
+    If several delimiters do, return the one that yields the most fields. Return a comma if none
+    does, or if no delimiter separates any fields.
     """
     seen = list(islice(lines, SNIFFED_RECORDS))
     widths = {delimiter: _width(seen, delimiter, quote) for delimiter in DELIMITERS}

@@ -38,7 +38,7 @@ def cell(value: Any, formulas: Formulas) -> str:
 
 
 def guarded(text: str, formulas: Formulas) -> str:
-    """Return the text; escape a formula with an apostrophe or raise StepError, per `formulas`."""
+    """Return the text; for a formula, escape it, keep it or raise StepError, as `formulas` says."""
     if formulas == "keep" or not text.startswith(BEGINNING) or NUMBER.fullmatch(text):
         return text
     if formulas == "refuse":

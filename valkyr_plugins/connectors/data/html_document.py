@@ -223,7 +223,7 @@ class Document:
 
 
 def _require_flat(html: str) -> None:
-    """Raise StepError if too many tags are open at once; an end tag closes one of the same name."""
+    """Raise StepError if tags are nested too deeply; an end tag closes one of the same name."""
     foreign = re.search(r"<(?:svg|math)", html, re.IGNORECASE) is not None
     counted: Counter[str] = Counter()
     depth = 0

@@ -1,4 +1,4 @@
-"""Modules for rows, `data.sort` and `data.deduplicate`, and functions that read and compare rows.
+"""The modules `data.sort` and `data.deduplicate`, and functions that read and compare rows.
 
 A step names a value of each row by a key, a dotted path, or any JMESPath expression.
 """

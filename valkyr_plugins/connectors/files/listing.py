@@ -56,7 +56,7 @@ class FilePattern:
         return len(self.parts) in at
 
     def _further(self, positions: set[int]) -> set[int]:
-        """Return the positions, and the next one after each `**`, which also matches no folder."""
+        """Return the positions, and the next one after each `**`, which can match zero folders."""
         found = set(positions)
         for position in range(len(self.parts)):
             if position in found and self.parts[position] == ANY_FOLDERS:

@@ -47,7 +47,10 @@ def version() -> int:
 
 
 def restrict(readable: str, *, writable: str) -> None:
-    """Restrict this process to reading `readable` and writing `writable`. Requires no_new_privs."""
+    """Restrict this process to reading `readable` and writing `writable`.
+
+    Requires no_new_privs. Raises OSError.
+    """
     known = version()
     everything = (1 << BITS_BY_VERSION.get(known, LATEST_BITS)) - 1
     rules = Ruleset(everything)

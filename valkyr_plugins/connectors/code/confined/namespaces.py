@@ -46,7 +46,10 @@ def become_nobody(saved: int = NOBODY) -> None:
 
 
 def count_alone() -> None:
-    """Enter a user namespace that counts only this process toward limits, and drop capabilities."""
+    """Enter a user namespace that counts only this process toward limits; drop all capabilities.
+
+    Raises OSError.
+    """
     kernel.call("unshare", kernel.CLONE_NEWUSER)
     kernel.drop_capabilities()
 
@@ -76,7 +79,7 @@ def sources() -> list[str]:
 
 
 def hidden() -> list[str]:
-    """Return the folders of installed packages inside `sources`, which may contain any files."""
+    """Return the folders in `sources` for installed packages; these can contain any files."""
     library = Path(os.__file__).parent
     found = {library / name for name in PACKAGES}
     for folder in map(Path, sources()):
