@@ -63,7 +63,7 @@ def ceilings(workspace_id: UUID, user_id: Any = None) -> Ceilings:
 
 
 def query_of(workspace_id: UUID, user_id: Any) -> CeilingsQuery:
-    """Return the query of `workspace_limits`, to run it together with other statements."""
+    """Return the query that `ceilings` runs, to run it together with other statements."""
     if ceilings_query.provided:
         return ceilings_query(workspace_id, user_id)
     asked = statements.asked("workspace_limits", {"workspace": workspace_id})

@@ -30,7 +30,10 @@ _LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 
 
 def cased(method: Callable[[str], str]) -> Callable[[RenderBudget, Any], str]:
-    """Return a filter that changes case and limits the result: `ΐ` becomes three characters."""
+    """Return a filter that changes case and limits the result, which may be longer than the text.
+
+    For example, `ΐ` in upper case has three characters.
+    """
 
     def change(budget: RenderBudget, value: Any, /) -> str:
         text = as_text(budget, value)
