@@ -25,7 +25,7 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Ceilings:
-    """A tier's name, its limits on running and waiting executions, and the counted limits.
+    """A tier's name, its limits on running and waiting executions, and hourly and daily limits.
 
     `max_concurrent` and `max_pending` are None without a limit; `limits` has the tightest limit of
     each counter. `sealing_key` is the ID of the workspace's key for payloads.

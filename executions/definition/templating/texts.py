@@ -51,7 +51,7 @@ def centered(budget: RenderBudget, value: Any, width: int = 80) -> str:
 
 
 def concatenated(budget: RenderBudget, values: list[Any]) -> str:
-    """Return `a ~ b ~ c`; the sizes are summed while the operands become text."""
+    """Return `a ~ b ~ c` as text. Raises TooLarge as soon as the text would be too long."""
     return join(budget, values)
 
 
@@ -92,7 +92,7 @@ def indented(
 
 
 def join(budget: RenderBudget, items: Any, separator: Any = "", attribute: None = None) -> str:
-    """Apply the filter `join`; the sizes are summed while the items become text."""
+    """Apply the filter `join`. Raises TooLarge as soon as the result would be too long."""
     if attribute is not None:
         raise TypeError('join takes no attribute; write map(attribute="…") | join')
     between = as_text(budget, separator)
@@ -215,7 +215,7 @@ def truncated(
 
 
 def url_encoded(budget: RenderBudget, value: Any) -> str:
-    """Apply the filter `urlencode`; a byte takes at most three characters, counted in advance."""
+    """Apply the filter `urlencode`; the length of each encoded part is checked in advance."""
     if isinstance(value, Mapping):
         pairs = taken(budget, value.items())
     elif isinstance(value, (list, tuple)) or hasattr(value, "__next__"):
