@@ -25,7 +25,7 @@ from executions.language import lazy, name_models
 class PeriodicTask(TypedDict):
     """A task that beat sends periodically.
 
-    Its message expires 10 minutes after the interval, which counts as at most 1 h.
+    Its message expires after the interval (at most 1 h) plus 10 minutes.
     """
 
     task: str

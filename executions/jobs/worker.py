@@ -121,7 +121,7 @@ NOT_FINISHED = (
 def sweep() -> int:
     """Resend jobs that no worker has started, fail overdue jobs and delete old finished jobs.
 
-    Returns how many jobs were sent or failed.
+    Returns how many jobs it resent or marked as failed.
     """
     count = _fail(JobState.QUEUED, NOT_BEGUN) + _fail(JobState.RUNNING, NOT_FINISHED)
     count += _send_again()

@@ -22,7 +22,7 @@ MAX_REASON = 200
 
 
 class BadValue(Exception):
-    """A rendered value that cannot be a label, with the reason."""
+    """A rendered value cannot be a label; the message gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ def _plain(value: Any) -> Any:
 class News:
     """Rows of one watched object, in their current state.
 
-    `more` says whether there are too many rows to send at once, and `ended` whether no row will
+    `more` says whether there are too many rows for one frame, and `ended` whether no row will
     change again.
     """
 

@@ -281,7 +281,8 @@ def _changes(ids: dict[Feed, list[UUID]], since: int | None) -> tuple[Mark, dict
 def opening(feed: Feed, pk: UUID, last: str | None) -> tuple[Mark, str, News | None]:
     """Return the position, the frame's event, and a new viewer's first rows.
 
-    The rows are everything, or the changes since a valid cursor `last`; None for a deleted object.
+    With a valid cursor `last`, the rows are the changes since then; without one, or if there are
+    too many changes, all rows. They are None for a deleted object.
     """
     at = mark()
     since = read_cursor(last, at.cursor)

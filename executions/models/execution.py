@@ -30,7 +30,7 @@ class WorkflowExecution(models.Model):
     `epoch` counts roll-backs: claims and results of an older epoch are rejected. `context_data`
     holds the variables. `place` says whether the execution counts against its workspace's limit: if
     all its runs wait, the execution gives up its slot, and requests a slot again when it wakes. An
-    execution that was started in its caller's transaction may not be counted yet.
+    execution that was started in its caller's transaction might not be counted yet.
     """
 
     SEALED_BY = "workspace"

@@ -1,4 +1,4 @@
-"""Storage of counters: in the process, or, for a prefork worker, in files that the parent sums.
+"""Store counters in the process or, for a prefork worker, in files whose counts the parent sums.
 
 A file belongs to a *slot* of the pool, not to a process: the process that replaces an ended child
 continues in the same file. So no file remains unused, and no count is lost with a process. A worker

@@ -39,7 +39,7 @@ TRIES = 5
 
 @dataclass(slots=True)
 class WalkResult:
-    """The numbers of rows that were read, were (or would be) changed, and could not be opened."""
+    """The numbers of rows that were read, that changed (or would change), and that do not open."""
 
     table: str = ""
     read: int = 0

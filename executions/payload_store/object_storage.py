@@ -1,6 +1,6 @@
 """Files below an address: a folder on this system, or any storage that fsspec supports.
 
-In folders and object storages, files appear complete or not at all. fsspec is imported when used.
+In folders and object stores, files appear complete or not at all. fsspec is imported when used.
 """
 
 import os
@@ -40,7 +40,7 @@ class ObjectStorage:
             self._system.pipe_file(self._path(name), data)
 
     def write_parts(self, name: str, parts: Iterable[bytes]) -> None:
-        """Write a file in parts, of which only a few MiB are in memory."""
+        """Write a file in parts, with only a few MiB in memory at a time."""
         if (folder := self.folder) is not None:
             _write_local(folder / name, parts)
             return

@@ -156,7 +156,7 @@ def everything_in(value: Any) -> set[UUID]:
 
 
 def keep_each(given: Iterable[tuple[UUID, Any]], *, all_there: bool = False) -> None:
-    """Let each execution or event refer to the stored values inside its value.
+    """Declare that each execution or event uses the stored values inside its value.
 
     Call it in the transaction that writes the values. This locks the stored values, so the
     collector cannot delete them meanwhile. Values that the collector has already marked are
@@ -166,7 +166,7 @@ def keep_each(given: Iterable[tuple[UUID, Any]], *, all_there: bool = False) -> 
 
 
 def keep_all(execution_ids: Iterable[UUID], value: Any) -> None:
-    """Let all these executions refer to the stored values inside one value, as `keep_each` does."""
+    """Declare that all these executions use the stored values inside `value`; see `keep_each`."""
     ids = _direct(value)
     _keep(dict.fromkeys(execution_ids, ids) if ids else {}, all_there=False)
 
@@ -191,7 +191,7 @@ def _keep(direct: dict[UUID, set[UUID]], *, all_there: bool) -> None:
 
 
 def share(origin_id: UUID, execution_id: UUID) -> None:
-    """Let an execution refer to all values of its origin, whose rows it copies."""
+    """Declare that an execution uses all stored values of its origin, whose rows it copies."""
     ids = StoredPayloadUse.objects.filter(holder_id=origin_id).values_list("payload_id", flat=True)
     _use([(pk, execution_id) for pk in ids])
 

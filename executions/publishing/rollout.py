@@ -112,7 +112,8 @@ def roll_back(
 
     If this is the latest version, an earlier version replaces it. Any canary ends. The draft and
     the executions do not change. Raises NotFound, NotPublished, and WrongState for a workflow from
-    code, a version neither in use nor withdrawn, or a latest version that is the first.
+    code, a version neither in use nor withdrawn, or a latest version that no earlier version can
+    replace.
     """
     with transaction.atomic():
         workflow = _locked(workflow_id)

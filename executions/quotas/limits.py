@@ -25,7 +25,7 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Ceilings:
-    """A tier's name, its limits on running and waiting executions, and the counted limits.
+    """A tier's name, its limits on running and waiting executions, and hourly and daily limits.
 
     `max_concurrent` and `max_pending` are None without a limit; `limits` has the tightest limit of
     each counter. `sealing_key` is the ID of the workspace's key for payloads.
@@ -63,7 +63,7 @@ def ceilings(workspace_id: UUID, user_id: Any = None) -> Ceilings:
 
 
 def query_of(workspace_id: UUID, user_id: Any) -> CeilingsQuery:
-    """Return the query of `workspace_limits`, to run it together with other statements."""
+    """Return the query that `ceilings` runs, to run it together with other statements."""
     if ceilings_query.provided:
         return ceilings_query(workspace_id, user_id)
     asked = statements.asked("workspace_limits", {"workspace": workspace_id})

@@ -73,7 +73,7 @@ class ReplicaWatch:
         self._lock = Lock()
 
     def fresh(self) -> bool:
-        """Return at once whether the replica is trusted and lags by at most `lag_seconds`."""
+        """Return whether the replica is trusted and lags by at most `lag_seconds`; do not wait."""
         now = self._asked_at = monotonic()
         self._run()
         return now >= self._rests_until and now - self._fresh_until <= self._lag

@@ -28,7 +28,7 @@ class KeyUnavailable(SealingError):
 
 
 class SealBroken(SealingError):
-    """A sealed value cannot be opened: it was changed or moved, or its key is gone."""
+    """A sealed value cannot be opened: it was changed or moved, or its key is missing."""
 
     code = "seal_broken"
 

@@ -100,7 +100,7 @@ def opened_text(execution_id: UUID, value: str, column: str, step_path: str = ""
 
 
 def shown_text(execution_id: UUID, value: str, column: str, step_path: str = "") -> str:
-    """Return up to 300 characters of a column's text; a sentence if its seal does not open."""
+    """Return up to 300 characters of a column's text, or a message if it cannot be opened."""
     try:
         return opened_text(execution_id, value, column, step_path)[:SHOWN]
     except (SealingError, ImproperlyConfigured):

@@ -69,8 +69,9 @@ class Sealer:
 def unseal(value: bytes | memoryview, bound_to: str) -> bytes:
     """Return the value that was sealed for `bound_to`. Uses no query if this process has the key.
 
-    Raises SealBroken, or KeyUnknown if the value was resealed since the caller read it, and the key
-    is gone: read the value again. Raises the errors of `prepare` if the keyset must be opened.
+    Raises SealBroken, or KeyUnknown if the value was resealed and its old key was removed since the
+    caller read it: read the value again. Raises the errors of `prepare` if the keyset must be
+    opened.
     """
     import tink
 

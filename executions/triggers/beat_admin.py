@@ -41,7 +41,10 @@ _followed: datetime | None = None
 
 
 def follow(trigger: Trigger) -> bool:
-    """Apply or, if invalid, undo beat's changes to the locked trigger. False if there are none."""
+    """Apply beat's changes to the locked trigger; return False if there are none.
+
+    A schedule that cannot be used is replaced with the published one.
+    """
     entry = entry_of(trigger)
     if entry is None:
         return trigger.enabled and _switch(trigger, False, DELETED)
@@ -127,7 +130,7 @@ def _text(entry: PeriodicTask) -> str:
 
 
 def _follow_locked(trigger: Trigger) -> bool | None:
-    """Lock a trigger and return the result of `follow`; None if it is gone, retired or locked."""
+    """Lock a trigger and return the result of `follow`; None if missing, retired or locked."""
     with transaction.atomic():
         row = Trigger.objects.select_for_update(no_key=True, of=("self",), skip_locked=True)
         held = row.select_related("workflow").defer("workflow__definition")

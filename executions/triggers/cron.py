@@ -1,8 +1,8 @@
 """CRON triggers: beat sends tasks on the schedule, and rows decide whether an execution starts.
 
-Beat's messages can be early, late, doubled or missing (beat leaves out times on days with a clock
-change). `tend` checks every few seconds for a time without a message, and starts delayed ticks.
-Each fire time starts at most one execution, because its row is unique.
+Beat's messages can be early, late, duplicated or missing (beat leaves out times on days with a
+clock change). `tend` checks every few seconds for a time without a message, and starts delayed
+ticks. Each fire time starts at most one execution, because its row is unique.
 """
 
 import logging
@@ -219,7 +219,7 @@ def note(trigger_id: UUID, *, patient: bool = True) -> list[UUID]:
 
 
 def _first(trigger: Trigger) -> datetime | None:
-    """Return the first time without a tick; None if the trigger is disabled or has ended."""
+    """Return the first time without a tick; None if there is none or the trigger is disabled."""
     return trigger.next_at if trigger.enabled else None
 
 

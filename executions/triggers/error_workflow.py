@@ -42,7 +42,7 @@ def notify(sender: Any, execution: WorkflowExecution, **_: Any) -> None:
 
 
 def described(failed: WorkflowExecution) -> dict[str, Any]:
-    """Return the payload of an error workflow: the failed execution, its failed step and its input.
+    """Return an error workflow's payload: the failed execution, its input, error and failed step.
 
     If the payload would be too large, the input is omitted and `inputOmitted` is true.
     """

@@ -1,6 +1,6 @@
 """EVENT triggers: an event is published once, and starts each workflow whose trigger matches it.
 
-The event and its executions are one transaction; a rejected start leaves the others unchanged.
+One transaction writes the event and its executions; a rejected start does not affect the others.
 Waiting runs are woken after the commit.
 """
 

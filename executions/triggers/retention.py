@@ -20,8 +20,8 @@ MOST = 100_000
 def expire() -> dict[str, int]:
     """Delete delivered events and resolved messages past their retention; return the numbers.
 
-    At most 100,000 rows of a kind are deleted. The setting is VALKYR_EVENT_RETENTION_DAYS; 0 keeps
-    all rows.
+    At most 100,000 rows of each kind are deleted. The setting is VALKYR_EVENT_RETENTION_DAYS; 0
+    keeps all rows.
     """
     if days() == 0:
         return {"events": 0, "messages": 0}

@@ -153,7 +153,7 @@ def start_child(
 ) -> WorkflowExecution:
     """Start one execution as a child of `parent`, once per key; the caller holds the parent's lock.
 
-    The child runs at once, without a concurrency key or a slot. Raises InvalidPayload,
+    The child runs immediately, without a concurrency key or a slot. Raises InvalidPayload,
     NotPublished, WorkflowDisabled, or NotFound (version).
     """
     request = StartRequest(

@@ -155,8 +155,8 @@ def rotate(
 ) -> str:
     """Replace the webhook's secret, return the new secret, and write an audit row.
 
-    The previous secret stays valid for `overlap` seconds; 0 rejects it at once. All secrets before
-    the previous one are rejected from now on. Raises NotFound, NoWebhook or ValueError.
+    The previous secret stays valid for `overlap` seconds; 0 rejects it immediately. All secrets
+    before the previous one are rejected from now on. Raises NotFound, NoWebhook or ValueError.
     """
     if not 0 <= overlap <= MAX_OVERLAP_SECONDS:
         raise ValueError(f"The overlap is {overlap} s; expected 0 to {MAX_OVERLAP_SECONDS}.")

@@ -1,8 +1,8 @@
 """The slot of a prefork pool in which this process runs, and the memory of a killed child.
 
 Relies on: `billiard.current_process().index`, which a pool sets on each child, and reuses for the
-child that replaces an ended one; `billiard.popen_fork.Popen.poll`, which alone reaps children and
-keeps the result in `returncode` (billiard 4.2, 4.3).
+child that replaces an ended one; `billiard.popen_fork.Popen.poll`, the only method that reaps a
+child, and that keeps the exit code in `returncode` (billiard 4.2, 4.3).
 No public way: Celery does not report a child's slot in the pool, and notifies the parent of a
 killed child only after the kernel has freed its memory figures.
 If it breaks: children fail when they start, or counters fall back to zero with each new child; a

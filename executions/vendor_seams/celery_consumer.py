@@ -4,7 +4,7 @@ Relies on: `Consumer.strategies`, a mapping of task names to functions called wi
 `Consumer.task_consumer.add_queue`; `Consumer.qos.value`, the number of messages that the broker
 gives the worker at a time; `celery.worker.state.reserved_requests`;
 `Consumer.Blueprint.default_steps` with `DELAYS` among them (Celery 5.5 to 5.7).
-No public way: Celery passes only registered tasks to a worker, and starts all default steps.
+No public way: a worker handles only messages of registered tasks, and starts all default steps.
 If it breaks: a worker does not report that it is alive, and its supervisor restarts it. Or a worker
 on RabbitMQ declares 28 empty queues and logs an error at its first start.
 """

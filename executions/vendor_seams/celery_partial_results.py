@@ -1,4 +1,4 @@
-"""A prefork worker finishes reading a child's result after it has reconnected to the broker.
+"""Let a prefork worker finish reading a child's result after it reconnects to the broker.
 
 A worker reads a result in steps, because a large one does not fit into a pipe. When the broker's
 connection is lost, Celery drops the readers of its event loop, and with them a partly read result.

@@ -1,4 +1,4 @@
-"""Generate Valkyr's OpenAPI document beside a project's, with the project's drf-spectacular.
+"""Generate Valkyr's OpenAPI document with drf-spectacular, separately from the project's document.
 
 Relies on: `drf_spectacular.settings.spectacular_settings`, one object per process, whose values are
 set and restored here as by the object's own `apply_patches`; the caches of

@@ -43,8 +43,8 @@ class LimitedChannel(LimitedWait, pyamqp.Channel):
     def basic_publish_confirm(self, *args: Any, **kwargs: Any) -> Any:
         """Send a message and wait for its confirmation. Raises OperationalError.
 
-        Unlike after other errors, kombu does not try again after this error. The connection is
-        closed: a late confirmation would count as the confirmation of the next message.
+        kombu retries after other errors, but not after this one. The connection is closed: a late
+        confirmation would count as the confirmation of the next message.
         """
         limit = kwargs.pop("confirm_timeout", None) or CONFIRMATION_SECONDS
         try:

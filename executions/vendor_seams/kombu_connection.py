@@ -1,4 +1,4 @@
-"""The connections of Valkyr's Celery app: they retry at most 3 s apart, on Valkyr's transports.
+"""The connections of Valkyr's Celery app: they retry after at most 3 s, on Valkyr's transports.
 
 kombu waits 2 s longer after each attempt, up to 30 s: workers and beat noticed a broker's return 10
 s late after an outage of 20 s, and 30 s late after one of an hour.

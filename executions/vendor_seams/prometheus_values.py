@@ -1,4 +1,4 @@
-"""Keep prometheus-client's counters in files that the parent of a pool sums.
+"""Keep prometheus-client's counters in files whose values the parent of a pool sums.
 
 Relies on: `prometheus_client.values.ValueClass`, read whenever a value is made; it is
 `MultiProcessValue(identify)`, which asks `identify` for its file's name at every count; the

@@ -2,8 +2,9 @@
 
 Django lets psycopg's pool check a connection whenever a request takes one: a round trip for each
 request. A connection that answered a check less than 5 s ago and whose socket is silent is assumed
-to work. A server that ends a session sends this on the socket, so its end is detected at once; only
-a server that vanished without a message is detected at the first statement instead.
+to work. A server that ends a session sends a message on the socket, so the end is detected
+immediately; only a server that vanished without a message is detected at the first statement
+instead.
 
 Relies on: `ConnectionPool.check_connection(connection)` calls `connection.execute("")`
 (psycopg-pool 3.2, 3.3); the pool's public option `connection_class`.

@@ -1,8 +1,8 @@
 """Fail all clients that wait for a database connection as soon as the pool cannot make one.
 
 psycopg's pool retries after 1, 2, 4, 8 … seconds for five minutes, and each client waits for the
-pool's whole timeout. Here the pool gives up after 1 s and fails all waiting clients at once (a 503
-instead of a wait of 20 s). The next client makes it try again, so work resumes as soon as the
+pool's whole timeout. Here the pool gives up after 1 s and immediately fails all waiting clients (a
+503 instead of a wait of 20 s). The next client makes it try again, so work resumes as soon as the
 database is back.
 
 Relies on: `ConnectionPool._waiting`, a collection of clients with `fail(error)`, guarded by

@@ -52,7 +52,7 @@ class Watcher(Protocol):
 def watch(connection: Connection[Any], watcher: Watcher) -> None:
     """Ask the watcher before each statement of this connection, from now on.
 
-    While the watcher is at work, a cursor that would be kept on the server is read at once.
+    While the watcher is at work, a client-side cursor replaces each server-side cursor.
     """
     setattr(connection, DUE, watcher)
     on_server: Any = connection.server_cursor_factory

@@ -1,4 +1,4 @@
-"""Build the headers of a list in the admin once for a page.
+"""Build the headers of an admin list only once per page.
 
 Unfold builds all headers again for each row, to name each cell's column. Each time, it renders the
 checkbox of the header and the links that sort the list.

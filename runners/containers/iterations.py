@@ -105,9 +105,10 @@ def turn_over(
     """Record ended iterations in their container's counters; start more, or wake the container.
 
     `place` is any of the container's iterations. `failed` are the ended iterations with a failure
-    that no edge handled. `begun` have rows although they were set aside; `unstarted` have no rows
-    although they were assigned. `counted_anew` is true if the counters were rebuilt, as after a
-    roll-back. The caller holds the execution's lock. Returns whether anything was started or woken.
+    that no edge handled. `begun` have rows although the counters list them as spare; `unstarted`
+    have no rows although the counters list them as open. `counted_anew` is true if the counters
+    were rebuilt, as after a roll-back. The caller holds the execution's lock. Returns whether
+    anything was started or woken.
     """
     row = statements.fetch_one(
         "waiting_container",
@@ -282,7 +283,7 @@ def failed_in(place: Place, outcomes: dict[int, str]) -> bool:
 
 
 def give_back_batch(state: SegmentState) -> None:
-    """Set aside the items of this worker's batch that did not start, for the next plan.
+    """Add the unstarted items of this worker's batch to the map's spare items, for the next plan.
 
     They are not assigned here, because the result of the current item decides whether more items
     start. Call this function in a transaction that holds the execution's lock.

@@ -51,7 +51,7 @@ COUNTED = 5
 
 @dataclass(frozen=True, slots=True)
 class Parcel:
-    """Ready work of one execution.
+    """Ready work of one execution or, with `others`, the same segment of several executions.
 
     `others` are further executions of the same version. The message also contains their segments,
     which have the same path. The canvas is then a single segment.

@@ -34,7 +34,10 @@ Keys = tuple[str | int, ...]
 
 
 def check_syntax(tree: nodes.Expr) -> list[Keys]:
-    """Return the paths that an expression reads. Raises ExpressionSyntaxError for unknown parts."""
+    """Return the paths that an expression reads.
+
+    Raises ExpressionSyntaxError for unavailable or unknown parts, and for nesting that is too deep.
+    """
     found: list[Keys] = []
     pending: list[tuple[nodes.Node, int]] = [(tree, 0)]
     while pending:

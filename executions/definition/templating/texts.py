@@ -30,7 +30,10 @@ _LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 
 
 def cased(method: Callable[[str], str]) -> Callable[[RenderBudget, Any], str]:
-    """Return a filter that changes case and limits the result: `ΐ` becomes three characters."""
+    """Return a filter that changes case and limits the result, which may be longer than the text.
+
+    For example, `ΐ` in upper case has three characters.
+    """
 
     def change(budget: RenderBudget, value: Any, /) -> str:
         text = as_text(budget, value)
@@ -48,7 +51,7 @@ def centered(budget: RenderBudget, value: Any, width: int = 80) -> str:
 
 
 def concatenated(budget: RenderBudget, values: list[Any]) -> str:
-    """Return `a ~ b ~ c`; the sizes are summed while the operands become text."""
+    """Return `a ~ b ~ c` as text. Raises TooLarge as soon as the text would be too long."""
     return join(budget, values)
 
 
@@ -89,7 +92,7 @@ def indented(
 
 
 def join(budget: RenderBudget, items: Any, separator: Any = "", attribute: None = None) -> str:
-    """Apply the filter `join`; the sizes are summed while the items become text."""
+    """Apply the filter `join`. Raises TooLarge as soon as the result would be too long."""
     if attribute is not None:
         raise TypeError('join takes no attribute; write map(attribute="…") | join')
     between = as_text(budget, separator)
@@ -212,7 +215,7 @@ def truncated(
 
 
 def url_encoded(budget: RenderBudget, value: Any) -> str:
-    """Apply the filter `urlencode`; a byte takes at most three characters, counted in advance."""
+    """Apply the filter `urlencode`; the length of each encoded part is checked in advance."""
     if isinstance(value, Mapping):
         pairs = taken(budget, value.items())
     elif isinstance(value, (list, tuple)) or hasattr(value, "__next__"):

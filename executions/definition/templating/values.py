@@ -226,8 +226,8 @@ _BLOCK = 7  # a comparison checks about 2**7 characters in the time of one value
 def weigh(budget: RenderBudget, value: Any) -> int:
     """Return the work to compare, hash or copy a value.
 
-    Raises TooLarge if the value is nested too deeply. The result may be extremely large: spend it
-    before doing anything with the value.
+    Raises TooLarge if the value is nested too deeply. The result may be extremely large: charge the
+    budget before doing anything with the value.
     """
     return 1 + _more(budget, value, {}, 0)
 

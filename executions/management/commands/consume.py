@@ -27,7 +27,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the arguments for the trigger and for the conditions for stopping."""
+        """Add the arguments for the trigger, its broker and messages, and the stop conditions."""
         parser.add_argument("trigger", help="a QUEUE trigger's id, or workflow-slug[:queue]")
         parser.add_argument("--limit", type=_positive, help="end after this number of messages")
         parser.add_argument("--once", action="store_true", help="end when the queue is empty")

@@ -49,7 +49,7 @@ class Consumer:
         self.counts: Counter[str] = Counter()
 
     def run(self) -> None:
-        """Consume until a stop, until the limit, or, with `once`, until the queue is empty."""
+        """Consume until `stop` is set, `limit` is reached or, with `once`, the queue is empty."""
         while not self._stop.is_set() and not self._is_enough():
             message = self._next()
             if message is None:
