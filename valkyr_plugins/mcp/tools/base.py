@@ -57,7 +57,7 @@ class AgentTool:
     """One tool. It is offered if the installation has `route`; a plugin may be missing.
 
     Tools with `writes` propose a change; for a token with the scope `unattended`, they apply it.
-    The changes of `destructive` tools cannot be undone. Tools with `stores` store their results,
+    Some changes of `destructive` tools cannot be undone. Tools with `stores` store their results,
     but change nothing else. Results of `untrusted` tools can contain values from other systems.
     """
 
