@@ -97,7 +97,7 @@ class _Rule:
 
 
 def take_all(askings: Sequence[Asking]) -> list[StepQuotaUse | Over | None]:
-    """Give each step all its slots and count it, or do neither; earlier steps come first.
+    """Give each step all its slots and count it, or do neither, in the order of the list.
 
     Return each step's use of quotas, the quota that is used up, or None if no quota applies. The
     number of queries does not depend on the number of steps.
@@ -268,7 +268,7 @@ def _count(
 
 
 def _add(wanted: Mapping[_Window, int]) -> dict[_Window, tuple[int, datetime]]:
-    """Add to these windows' counters and lock them; return each new count and window's start."""
+    """Add to these windows' counters and lock them; return each window's new count and start."""
     if not wanted:
         return {}
     windows = sorted(wanted, key=lambda window: window.order)

@@ -135,7 +135,7 @@ class HttpPaginateInputs(QueriedInputs):
 
     @property
     def carrier(self) -> str:
-        """Return the parameter for the position, by default the strategy's name; "" for a URL."""
+        """Return the position's parameter; by default, the strategy's name, or "" for a URL."""
         return self.parameter or USUAL_PARAMETER.get(self.strategy, "")
 
 
