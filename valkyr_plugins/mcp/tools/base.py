@@ -44,7 +44,7 @@ class ToolCaller:
 
     @property
     def unattended(self) -> bool:
-        """Return whether writes need no approval, which only a scope of the token itself allows."""
+        """Return whether writes need no approval, because the token has the scope `unattended`."""
         limits = limits_of(self.api.user)
         return limits is not None and UNATTENDED in limits.scopes
 
