@@ -79,7 +79,7 @@ def _refused(path: str, code: str, message: str) -> BudgetRefused:
 
 
 class BudgetKind(LimitKind[Budget]):
-    """The kind of limit `budget`: each budget has one period, and is in one currency or in tokens."""
+    """The kind of limit `budget`: each budget has one period, and one currency or tokens."""
 
     model = Budget
     noun = "budget"
