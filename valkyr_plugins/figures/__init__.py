@@ -1,1 +1,1 @@
-"""Hourly counts of ended executions, and the charts, pages and endpoint that read them."""
+"""Hourly counts of executions, and the charts, pages and endpoint that read them."""

@@ -10,7 +10,7 @@ from executions.public.plugins import PluginConfig
 
 
 class FiguresConfig(PluginConfig):
-    """Hourly counts of ended executions, as charts and over HTTP."""
+    """Hourly counts of executions, as charts and over HTTP."""
 
     name = "valkyr_plugins.figures"
     label = "valkyr_figures"

@@ -119,9 +119,9 @@ LIVE_HOURS = 3
 class Figures:
     """A tally for each slot, and `total`, the sum over the slots of `part`, or over all slots.
 
-    `before` is the sum of the previous period. `capped` is true if five minutes reached the maximum
-    number of executions that are counted, so that numbers may be too low. `uncounted` is the number
-    of hours in the range that the tallies omit, because the hours are not yet counted.
+    `before` is the sum of the previous period. `capped` is true if any period of five minutes
+    reached the maximum number of counted executions, so that numbers may be too low. `uncounted` is
+    the number of hours in the range that the tallies omit, because the hours are not yet counted.
     """
 
     window: Window

@@ -43,7 +43,7 @@ def refuse(sender: Any, workspace_id: UUID, user_id: Any, **_: Any) -> None:
     """Raise SpenderStopped if a budget with a kill switch is spent.
 
     As for an exceeded quota, schedules and queues wait, and other callers get a 429. Reads budgets
-    only if the workspace has a kill switch.
+    only if the workspace has a budget with a kill switch.
     """
     if workspace_id not in known().killing:
         return

@@ -92,9 +92,10 @@ class Spent:
 
 
 def spent_of(workspace_id: UUID, user_id: Any, *, killing: bool = False) -> Spent | None:
-    """Return the spent budget of workspace or user that resets last or never; None without one.
+    """Return the spent budget of the workspace or the user that resets last, or never resets.
 
-    With `killing`, only budgets with a kill switch count. Uses one query.
+    Return None if neither has a spent budget. With `killing`, only budgets with a kill switch
+    count. Uses one query.
     """
     found = _fetch({"workspaces": [workspace_id], "users": [user_id], "killing": killing})
     return max(found, key=lambda spent: spent.lasts, default=None)

@@ -1,4 +1,4 @@
-"""Budgets: their values, their spending, and their effects."""
+"""Budgets: their values, their spending, and the metric of their spent shares."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -79,7 +79,7 @@ def _refused(path: str, code: str, message: str) -> BudgetRefused:
 
 
 class BudgetKind(LimitKind[Budget]):
-    """The kind of limit `budget`: each budget has one period and one currency (empty: tokens)."""
+    """The kind of limit `budget`: each budget has one period, and one currency or tokens."""
 
     model = Budget
     noun = "budget"

@@ -36,7 +36,7 @@ MOST_SPENT = Decimal(9999999999999999)
 
 @record_costs.provide
 def note(context: SegmentContext, work: Work, unit: Unit) -> None:
-    """Record and count a unit's costs, at the end of the transaction that records the unit."""
+    """Record and count the costs of steps, in the transaction that records the steps' results."""
     told = statements.fetch(
         "record_costs",
         {

@@ -15,7 +15,7 @@ SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Workspaces with budgets (`killing`: with a kill switch) or with quotas on tokens.
+    """The workspaces with budgets, with a kill switch (`killing`), or with quotas on tokens.
 
     `modules` are pairs of a workspace and a module type with a quota.
     """

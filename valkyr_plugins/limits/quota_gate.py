@@ -47,7 +47,10 @@ class QuotaPermit:
         return {} if self.taken.holds else None
 
     def undo(self) -> None:
-        """Give back slots and counts: another gate stopped the step, or its lease was lost."""
+        """Free the slots of a step that did not run, and subtract the step from the counters.
+
+        The step did not run because another gate stopped it, or because its lease was lost.
+        """
         _wake_next(undo(self.taken))
 
     def ended(self, failure: Failure | None) -> None:
@@ -74,7 +77,7 @@ class LeasedPlaces:
         return {}
 
     def undo(self) -> None:
-        """Give back the slots of a step that did not run."""
+        """Free the slots of a step that did not run."""
         self.lost()
 
     def ended(self, failure: Failure | None) -> None:
@@ -106,7 +109,7 @@ def ask_all(asked: Sequence[Asked]) -> list[QuotaPermit | Wait | None]:
 
 
 def undo_permits(permits: Sequence[QuotaPermit]) -> None:
-    """Give back the slots and counts of steps that another gate held or rejected."""
+    """Free the slots of steps that another gate stopped; subtract the steps from the counters."""
     _wake_next(undo_all([permit.taken for permit in permits]))
 
 

@@ -1,6 +1,6 @@
 """Enforce quotas on steps: give them slots, count them, and hold steps whose quota is used up.
 
-Quotas limit the steps of a module type, or the tokens.
+Quotas limit the steps of a module type, or the tokens of language models.
 """
 
 from collections import Counter
@@ -97,9 +97,9 @@ class _Rule:
 
 
 def take_all(askings: Sequence[Asking]) -> list[StepQuotaUse | Over | None]:
-    """Take for each step all its slots and counts, or none; earlier steps in the list come first.
+    """Give each step all its slots and count it, or do neither, in the order of the list.
 
-    Return for each step what it took, the quota that is used up, or None if no quota applies. The
+    Return each step's use of quotas, the quota that is used up, or None if no quota applies. The
     number of queries does not depend on the number of steps.
     """
     if not askings:
@@ -125,12 +125,18 @@ def take_all(askings: Sequence[Asking]) -> list[StepQuotaUse | Over | None]:
 
 
 def undo(taken: StepQuotaUse) -> list[UUID]:
-    """Give back a step's slots and counts; return the IDs of quotas with a freed slot."""
+    """Free a step's slots and subtract the step from the counters.
+
+    Return the IDs of the quotas with a freed slot.
+    """
     return undo_all([taken])
 
 
 def undo_all(taken: Sequence[StepQuotaUse]) -> list[UUID]:
-    """Give back the slots and counts of steps; return the IDs of quotas with a freed slot."""
+    """Free the slots of steps and subtract the steps from the counters.
+
+    Return the IDs of the quotas with a freed slot.
+    """
     _uncount(Counter(counted for one in taken for counted in one.counted))
     return free([(one.asking.run_id, one.asking.token) for one in taken if one.holds])
 
@@ -262,7 +268,7 @@ def _count(
 
 
 def _add(wanted: Mapping[_Window, int]) -> dict[_Window, tuple[int, datetime]]:
-    """Add to the counters of these windows and lock them; return the new counts and the starts."""
+    """Add to these windows' counters and lock them; return each window's new count and start."""
     if not wanted:
         return {}
     windows = sorted(wanted, key=lambda window: window.order)

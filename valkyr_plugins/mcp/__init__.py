@@ -1,6 +1,7 @@
-"""An MCP server for agents. They can read, and propose changes, which users approve by default.
+"""An MCP server, through which agents read data and propose changes.
 
-`endpoint.py` receives a request, `transport.py` passes it to the official SDK, `server.py` answers
-with `tools/`. `in_process.py` calls the API's own operations, so that the same permissions, limits
-and masks apply as in the API. Only `proposals.py` writes the states of proposals.
+By default, a user must approve each change. `endpoint.py` receives a request, `transport.py` passes
+it to the official SDK, and `server.py` answers with the tools in `tools/`. `in_process.py` calls
+the API's own operations, so that the same permissions, limits and masks apply as in the API. Only
+`proposals.py` writes the states of proposals.
 """

@@ -50,7 +50,7 @@ class NotApplied(ValkyrError):
 
 
 def propose(api: InProcessApi, kind: str, arguments: Mapping[str, Any], rationale: str) -> Proposal:
-    """Create a proposal of the caller for an object that the caller may see.
+    """Create a proposal on behalf of the caller, for an object that the caller may see.
 
     If the caller has an equal open proposal, return that proposal, because agents repeat calls.
     Raises ApiRefused, NotFound, Forbidden or TooManyProposals.

@@ -11,7 +11,8 @@ class SecondFactor(models.Model):
 
     `sealed` is the app's secret, sealed with AES-256-GCM and bound to this row's ID. `last_step` is
     the newest time step whose code was accepted; codes of this step or an earlier one are rejected.
-    `failures` counts the wrong codes since the last accepted code, the newest one at `failed_at`.
+    `failures` counts the wrong codes since the last accepted code; `failed_at` is when the newest
+    wrong code was entered.
     """
 
     AUDITED_AS = "SecondFactor"

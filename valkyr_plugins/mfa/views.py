@@ -1,4 +1,4 @@
-"""The pages of second factors: the set-up, the factor at sign-in, and the password again."""
+"""The pages on which users manage second factors, prove one at sign-in, or repeat the password."""
 
 import json
 from collections.abc import Callable

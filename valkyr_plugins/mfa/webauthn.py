@@ -1,4 +1,4 @@
-"""The protocol of passkeys (WebAuthn level 2), with the library `fido2`, without rows or sessions.
+"""The protocol of passkeys (WebAuthn level 2), with the library `fido2`.
 
 The library is loaded on first use: a project that was installed without it has no passkeys.
 """

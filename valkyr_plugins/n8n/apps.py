@@ -4,7 +4,7 @@ from executions.public.plugins import PluginConfig
 
 
 class N8nConfig(PluginConfig):
-    """Import workflows from n8n, through the API and `manage.py import_n8n`."""
+    """The import of workflows from n8n, through the API and `manage.py import_n8n`."""
 
     name = "valkyr_plugins.n8n"
     label = "valkyr_n8n"

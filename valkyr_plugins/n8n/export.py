@@ -105,7 +105,10 @@ def read_text(text: str) -> list[Export]:
 
 
 def read_exports(value: Any) -> list[Export]:
-    """Return a value's workflows. Raises DefinitionError for none, too many, or too many nodes."""
+    """Return the workflows in a value.
+
+    Raises DefinitionError for no workflow, too many workflows, or a workflow with too many nodes.
+    """
     found = list(_documents(value, MAX_WRAPPERS))
     if not found:
         message = (

@@ -16,7 +16,8 @@ Branch = Mapping[str, frozenset[str]]  # for each gate: the outcomes that are re
 class NodePort:
     """The start of a link: a task and its outcomes; at the start of a level, there is no task.
 
-    The target receives `shape`. It runs only if each task in `branch` had an outcome listed there.
+    The target receives `shape`. The target runs only if each task in `branch` had an outcome that
+    is listed there.
     """
 
     task: str

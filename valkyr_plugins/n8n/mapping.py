@@ -1,4 +1,4 @@
-"""Map one node: its conversion's input (`NodeWork`) and result (`Made`), and names in Valkyr."""
+"""The input (`NodeWork`) and the result (`Made`) of a node's conversion, and names in Valkyr."""
 
 import re
 import unicodedata

@@ -142,7 +142,7 @@ class Texts:
         return todo_call(_kept(original))
 
     def json_text(self, raw: str) -> Any:
-        """Convert JSON with expressions. Raises ValueError if it is not JSON."""
+        """Convert JSON with expressions. Raises ValueError or RecursionError if it is not valid."""
         if not is_expression(raw):
             return self.value(json.loads(raw))
         pieces = parts(raw.removeprefix("="))

@@ -15,7 +15,7 @@ ChangeKind = Literal["created", "changed", "unchanged", "removed"]
 
 @dataclass(frozen=True, slots=True)
 class PlannedChange:
-    """A planned or applied change; `version` is the workflow's latest version's number, or None."""
+    """A planned or applied change; `version` is the number of the latest version, or None."""
 
     slug: str
     change: ChangeKind
@@ -35,7 +35,8 @@ def planned() -> list[PlannedChange]:
 def applied() -> list[PlannedChange]:
     """Publish the changes; return them as `planned` does.
 
-    Workflows removed from the code are only returned. Raises the errors of `publish_all`.
+    Workflows removed from the code are returned, but not changed. Raises the errors of
+    `publish_all`.
     """
     plan = plan_all()
     return [*_of_declared(plan, publish_all()), *_removed()]

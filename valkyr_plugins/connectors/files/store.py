@@ -78,7 +78,7 @@ def _require_allowed(scheme: str, path: str) -> None:
 
 
 def _require_object(place: FileLocation, path: str, folder: bool) -> None:
-    """Raise StepError for an invalid bucket, or a key that is too long or ambiguous, or has NUL."""
+    """Raise StepError for an invalid bucket, or a key that is too long, ambiguous or has a NUL."""
     if not BUCKET.fullmatch(place.bucket):
         raise StepError(
             f"path {path[:200]!r} names no bucket: expected s3://bucket/key, the bucket with "
@@ -155,12 +155,15 @@ class Store(Protocol):
     def write(
         self, place: FileLocation, data: bytes, mode: Mode, content_type: str | None
     ) -> Facts:
-        """Write a file atomically, or append to it."""
+        """Write a file, or append to it; S3 and the files folder write whole files atomically."""
 
     def copy(
         self, place: FileLocation, file: BinaryIO, mode: Mode, content_type: str | None
     ) -> Facts:
-        """Write a file atomically from an open file, which is read in parts."""
+        """Write a file from an open file, which is read in parts.
+
+        S3 and the files folder write the file atomically.
+        """
 
     def entries(self, place: FileLocation, recursive: bool) -> Iterator[Facts]:
         """Yield the entries of a folder, in any order; omit folders if `recursive`."""

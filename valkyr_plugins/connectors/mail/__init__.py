@@ -1,1 +1,1 @@
-"""`email.send`, over SMTP or into a folder."""
+"""`email.send`: send mail over SMTP, or write it into a folder."""

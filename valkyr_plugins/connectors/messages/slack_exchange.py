@@ -1,4 +1,4 @@
-"""Post to Slack: through an incoming webhook, whose address is a secret, or with a bot's token."""
+"""Post to Slack through an incoming webhook, whose address is a secret, or with a bot's token."""
 
 from typing import Any
 

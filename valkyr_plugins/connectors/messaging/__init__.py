@@ -1,1 +1,1 @@
-"""Publish messages: events in the workspace, and messages to brokers' queues."""
+"""Publish events in the workspace, and messages to queues of other systems."""

@@ -1,4 +1,4 @@
-"""Add a message to a list or a stream of Redis."""
+"""Add a message to a Redis list or stream."""
 
 import socket
 

@@ -51,8 +51,9 @@ def followed(
 ) -> Iterator[httpx.Response]:
     """Follow redirects; yield the final response before its body is read.
 
-    `private` contains the lower-case names of headers that, unless harmless, another origin does
-    not get. With `guarded`, no body goes to another origin. Raises StepError.
+    `private` contains the lower-case names of headers that are removed, except harmless ones,
+    before a request to another origin. With `guarded`, a redirect that would send a body to
+    another origin raises StepError. More than 5 redirects also raise StepError.
     """
     for _ in range(MAX_REDIRECTS + 1):
         response = _sent(request, digest)
@@ -133,8 +134,8 @@ class Call:
 
     `content` contains httpx's arguments for a body (`content`, `data`, `files`). Headers are sent
     unchanged, and the query without null values. Authorization comes from the step's credential
-    unless `signs_in` is off. With `keyed`, the Idempotency-Key is sent; with None, it is sent if
-    the method changes something. With `digest`, the credential is for Digest authentication (RFC
+    unless `signs_in` is off. The Idempotency-Key is sent if `keyed` is true or, if `keyed` is None,
+    if the method changes something. With `digest`, the credential is for Digest authentication (RFC
     7616). `shown` replaces the address in messages if the address itself is secret.
     """
 

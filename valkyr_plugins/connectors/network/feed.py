@@ -20,7 +20,7 @@ NOT_MODIFIED = 304
 
 
 def read_feed(inputs: RssReadInputs, ctx: StepContext) -> dict[str, Any]:
-    """Return the feed as a mapping of `RssReadOutputs`. Raises StepError."""
+    """Read the feed and return `RssReadOutputs` as a mapping. Raises StepError."""
     answer = send(_call(inputs), ctx)
     known = {
         "etag": answer.headers.get("etag") or None,

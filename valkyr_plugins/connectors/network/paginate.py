@@ -135,7 +135,7 @@ class HttpPaginateInputs(QueriedInputs):
 
     @property
     def carrier(self) -> str:
-        """Return the name of the position's parameter; by default, "" if the position is a URL."""
+        """Return the position's parameter; by default, the strategy's name, or "" for a URL."""
         return self.parameter or USUAL_PARAMETER.get(self.strategy, "")
 
 

@@ -217,7 +217,10 @@ def request_name(request: httpx.Request, shown: str = "") -> str:
 def require_accepted(
     response: httpx.Response, accepted: Collection[int | str], shown: str = ""
 ) -> None:
-    """Raise StepError for a status of 400 or more, unless `accepted` has it as 404 or as `4xx`."""
+    """Raise StepError for a status of 400 or more, unless `accepted` allows it.
+
+    `accepted` can contain single statuses, such as 404, and whole classes, such as `4xx`.
+    """
     status = response.status_code
     if status < 400 or {status, f"{status // 100}xx"}.intersection(accepted):
         return

@@ -2,7 +2,7 @@
 
 For a new connection, a name is resolved once, each address is checked, and the socket is opened to
 an address that passed. The name itself stays in the Host header and in TLS. Every read and write
-ends at the request's deadline, however slowly the server sends.
+times out at the request's deadline, however slowly the server sends.
 """
 
 import os

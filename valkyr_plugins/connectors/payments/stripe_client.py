@@ -1,6 +1,6 @@
 """Stripe's own client over guarded connections, and the conversion of its errors.
 
-Each request is sent once, must end just before the step's deadline, and accepts a response of at
+Each request is sent once and times out just before the step's deadline. A response may have at
 most 5 MiB. The library builds the requests and parses the errors; the engine retries.
 """
 
@@ -73,7 +73,10 @@ class GuardedClient(stripe.HTTPClient):
 
 
 def connect(ctx: StepContext) -> stripe.StripeClient:
-    """Return a client for the step's key; its requests end just before the step's deadline."""
+    """Return a client for the step's key; its requests time out just before the step's deadline.
+
+    Raises StepError if the credential is missing or invalid.
+    """
     remaining = ctx.remaining()
     request_deadline.set(time.monotonic() + remaining - min(0.2, remaining * 0.05))
     return stripe.StripeClient(

@@ -1,4 +1,4 @@
-"""Run statements: read rows in batches of 100, or write in one transaction, once if requested."""
+"""Read rows in batches of 100, or write in one transaction and, if requested, exactly once."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager

@@ -44,7 +44,7 @@ class ToolCaller:
 
     @property
     def unattended(self) -> bool:
-        """Return whether writes need no approval, which only a scope of the token itself allows."""
+        """Return whether writes need no approval, because the token has the scope `unattended`."""
         limits = limits_of(self.api.user)
         return limits is not None and UNATTENDED in limits.scopes
 
@@ -57,7 +57,7 @@ class AgentTool:
     """One tool. It is offered if the installation has `route`; a plugin may be missing.
 
     Tools with `writes` propose a change; for a token with the scope `unattended`, they apply it.
-    The changes of `destructive` tools cannot be undone. Tools with `stores` store their results,
+    Some changes of `destructive` tools cannot be undone. Tools with `stores` store their results,
     but change nothing else. Results of `untrusted` tools can contain values from other systems.
     """
 

@@ -94,7 +94,7 @@ class ResolutionProposal(ProposedArguments):
 
 
 class GroupProposal(ProposedArguments):
-    """A new status of a failure group, or a note."""
+    """A new status of a failure group, a note on the group, or both."""
 
     group_id: UUID
     status: Literal["ACKNOWLEDGED", "RESOLVED", "IGNORED"] | None = None

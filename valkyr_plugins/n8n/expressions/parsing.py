@@ -1,4 +1,4 @@
-"""Parse a JavaScript expression as a tree; reject programs, functions and regular expressions."""
+"""Parse a JavaScript expression into a tree; reject programs, functions and regular expressions."""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Convert agents with tools into a loop that calls the model and the tools that it requests."""
+"""Convert an agent with tools into a loop that calls the model and the requested tools."""
 
 import re
 from dataclasses import replace
@@ -96,7 +96,7 @@ def agent_tasks(
 
 @family("mcpTrigger")
 def served(work: NodeWork) -> Made:
-    """Make a map over the webhook's single call; its body runs the tool that the call names."""
+    """Make a map over the webhook's single call; the map's body runs the tool named in the call."""
     _, body = _tools(work, bare_result=True)
     work.remark(
         "It served its tools by the Model Context Protocol, which nothing here speaks: POST "

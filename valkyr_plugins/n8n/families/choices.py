@@ -162,7 +162,7 @@ def if_(work: NodeWork) -> Made:
 
 @family("filter")
 def filter_(work: NodeWork) -> Made:
-    """Make a `flow.if` task; the steps after a filter follow `true`."""
+    """Make a `flow.if` task; the tasks after the filter follow the outcome `true`."""
     template = condition_template(work.texts, work.node.parameters)
     return Made("flow.if", {"condition": template}, work.shape, {0: "true", 1: "false"})
 

@@ -1,4 +1,4 @@
-"""Convert Code and Function: n8n's programs in JavaScript and Python."""
+"""Convert Code and Function nodes, which contain programs in JavaScript or Python."""
 
 import json
 from typing import Any

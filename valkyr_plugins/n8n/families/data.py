@@ -1,4 +1,4 @@
-"""Convert nodes that make data, such as Set, No Operation, Date & Time, HTML, XML and RSS."""
+"""Convert Set, No Operation, Rename Keys, Date & Time, HTML, XML and RSS nodes."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Convert Crypto: digests, signatures and random values, in `python.code`."""
+"""Convert Crypto nodes, which make digests, signatures and random values, into `python.code`."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Convert nodes that process all items: Split Out, Sort, Limit, Aggregate, Summarize and others."""
+"""Convert nodes that process lists: Split Out, Sort, Limit, Aggregate, Summarize and others."""
 
 import json
 import re
@@ -67,7 +67,10 @@ def sort(work: NodeWork) -> Made:
 
 @family("removeDuplicates", takes=LIST)
 def remove_duplicates(work: NodeWork) -> Made:
-    """Make a `data.deduplicate` task. Raises Left for unknown fields or remembered items."""
+    """Make a `data.deduplicate` task.
+
+    Raises Left for unknown fields, or if the node compares with items of earlier executions.
+    """
     if work.word("operation", "removeDuplicateInputItems") != "removeDuplicateInputItems":
         raise Left("it remembers items of earlier executions; store them in a database")
     inputs: dict[str, Any] = {"rows": "{{ " + _items(work) + " }}"}

@@ -47,7 +47,7 @@ _MESSAGES = ("message", "complete", "create", "response", "")
 
 @family("openAi")
 def openai(work: NodeWork) -> Made:
-    """Convert an OpenAI node: a message, an image to analyse, or a new image. Raises Left."""
+    """Convert an OpenAI node that sends a message, or analyses or creates an image. Raises Left."""
     resource, operation = work.word("resource", "text"), work.word("operation")
     if resource == "image" and operation in ("", "generate", "create"):
         return _image(work)
@@ -175,7 +175,10 @@ def _prompt(work: NodeWork) -> str:
 
 
 def _agent(work: NodeWork, inputs: dict[str, Any], model: Node) -> Made:
-    """Make a `flow.loop` that ends when the model requests no tools; a parser adds a step."""
+    """Make a `flow.loop` that ends when the model requests no tools.
+
+    If the node has a parser, an `llm.extract` task follows the loop.
+    """
     schema = parsed(work) if any(kind == PARSER for kind, _ in work.helpers) else None
     own = _signed(work, model)
     first, loop, answer = agent_tasks(work, inputs, own, f"{work.id}_turns" if schema else work.id)

@@ -125,7 +125,7 @@ def _shape(work: NodeWork, entry: Service, call: ServiceCall) -> Shape:
 
 
 def _mail(work: NodeWork) -> Made:
-    """Convert a Gmail node to `email.send`: templates cannot make the MIME that Gmail needs."""
+    """Convert a Gmail node to `email.send`: templates cannot create the MIME that Gmail needs."""
     work.remark("It is sent by SMTP: use smtp.gmail.com, an app password, and the sender.")
     work.texts.unfinished += 1
     inputs: dict[str, Any] = {"from": todo("the address of the account")}

@@ -1,1 +1,1 @@
-"""Programs of n8n in JavaScript: read their tokens, find the data they use, and wrap them."""
+"""Read the tokens of n8n's JavaScript programs, find the data that they use, and wrap them."""

@@ -271,7 +271,7 @@ class _Inspection:
                 yield token.text
 
     def without_templates(self) -> str:
-        """Return the program without `{{`, which would be a template here."""
+        """Return the program without `{{`, `{%` and `{#`, which would begin a template here."""
         pieces: list[str] = []
         end = 0
         for token in self.tokens:

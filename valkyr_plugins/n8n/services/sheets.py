@@ -1,4 +1,4 @@
-"""Google Sheets: ranges and rows."""
+"""The calls to Google Sheets, which read and write ranges and rows."""
 
 import re
 from functools import reduce

@@ -41,7 +41,10 @@ class S3Endpoint:
 
 
 def endpoint_of(url: str | None, region: str | None) -> S3Endpoint:
-    """Return the endpoint of the inputs, by default the setting's or Amazon's. Raises StepError."""
+    """Return the endpoint at `url` or, without `url`, the configured endpoint or Amazon's.
+
+    Raises StepError if the region or the endpoint is invalid.
+    """
     region = region or settings().s3_region or DEFAULT_REGION
     if not region.replace("-", "").isalnum() or not region.isascii():
         raise StepError(

@@ -72,7 +72,10 @@ class S3Store:
     def copy(
         self, place: FileLocation, file: BinaryIO, mode: Mode, content_type: str | None
     ) -> Facts:
-        """Write an object, from 1 MiB on in parts of 5 MiB; it becomes visible when complete."""
+        """Write an object, in parts of 5 MiB if it has 1 MiB or more.
+
+        The object becomes visible when the upload is complete.
+        """
         begin = file.read(PART)
         if len(begin) < PART:
             return self.write(place, begin, mode, content_type)
