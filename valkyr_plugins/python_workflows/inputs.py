@@ -45,7 +45,7 @@ class WorkflowInput:
     ) -> dict[str, Any]:
         """Return the handles with which the function is called during tracing.
 
-        They read the template value `source`, which exists only in the scopes `within`, if any.
+        Their templates read `source`. If `within` is given, this value exists only in those scopes.
         """
         if self.whole is not None:
             names = list(self.signature.parameters)

@@ -53,7 +53,10 @@ class CallOptions:
         return cls(**{**given, "after": after if listed else [after]})
 
     def document(self) -> dict[str, Any]:
-        """Return the keys of a task that represent these options. Raises TracingError."""
+        """Return a task's keys for these options, without `id`, `join`, `after` and `undo`.
+
+        Raises TracingError for an invalid duration.
+        """
         found: dict[str, Any] = {}
         if self.title:
             found["name"] = self.title
