@@ -77,7 +77,7 @@ class WorkflowInput:
         return next(iter(bound.arguments.values()), {})
 
     def dumped(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """Return the payload for these arguments as JSON data. Raises TypeError."""
+        """Return the payload for these arguments as JSON. Raises TypeError for invalid ones."""
         found = self.payload(args, kwargs)
         if self.whole is not None and not isinstance(self.whole, Mapping):
             return TypeAdapter(self.whole).dump_python(found, mode="json", by_alias=True)

@@ -228,6 +228,6 @@ def _one_by_one(redrive_id: UUID, batch: Batch, until: float) -> tuple[int, bool
 
 
 def _under_way() -> list[UUID]:
-    """Return the IDs of the next 100 redrives with work; start again after the newest one."""
+    """Return the IDs of the next 100 redrives with work; after the newest comes the oldest."""
     rows = statements.fetch("next_busy_redrives", {"after": _last, "most": MOST})
     return [redrive_id for (redrive_id,) in rows]

@@ -84,7 +84,7 @@ def _is_count(value: Any) -> bool:
 
 
 def seconds(span: Any) -> Any:
-    """Return a length of time in seconds; keep numbers and handles. Raises TracingError."""
+    """Return a duration in seconds; return numbers and handles unchanged. Raises TracingError."""
     if isinstance(span, timedelta):
         return _whole(span.total_seconds())
     if not isinstance(span, str) or "{{" in span:
