@@ -45,7 +45,7 @@ class WorkflowInput:
     ) -> dict[str, Any]:
         """Return the handles with which the function is called during tracing.
 
-        They read the template value `source`, which exists only in the scopes `within`, if any.
+        Their templates read `source`. If `within` is given, this value exists only in those scopes.
         """
         if self.whole is not None:
             names = list(self.signature.parameters)
@@ -77,7 +77,7 @@ class WorkflowInput:
         return next(iter(bound.arguments.values()), {})
 
     def dumped(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """Return the payload for these arguments as JSON data. Raises TypeError."""
+        """Return the payload for these arguments as JSON. Raises TypeError for invalid ones."""
         found = self.payload(args, kwargs)
         if self.whole is not None and not isinstance(self.whole, Mapping):
             return TypeAdapter(self.whole).dump_python(found, mode="json", by_alias=True)

@@ -133,7 +133,7 @@ def _overrides(key: str) -> str:
 
 
 def _member(name: str, word: str, schema: Schema | None, result: str) -> tuple[str, str, str]:
-    """Return a module as an attribute: its name, its type, and its class ("" if it needs none)."""
+    """Return a module's attribute name and type, and its own class ("" if it needs none)."""
     inputs = list((schema or {}).get("properties", {}))
     attribute = f"{word}_" if iskeyword(word) else word
     if not inputs or schema is None or schema.get("additionalProperties", True) is not False:

@@ -120,7 +120,8 @@ def _value(docstring: str) -> str:
 def _signature(function: Callable[..., Any], name: str) -> tuple[str, list[str], str]:
     """Return a function's name, arguments and result, as in its source.
 
-    The names of generators (context managers) begin with `with`. The longest overload is used.
+    The names of generators (context managers) begin with `with`. The overload with the most
+    parameters is used.
     """
     overloads = get_overloads(function) or [function]
     chosen = max(overloads, key=lambda one: len(inspect.signature(one).parameters))

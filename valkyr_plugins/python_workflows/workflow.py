@@ -1,4 +1,4 @@
-"""`@workflow`: trace a function once, at its declaration, into the document that runs."""
+"""`@workflow`: trace a function once, at its declaration, and build the document that runs."""
 
 import inspect
 import re
@@ -218,7 +218,7 @@ class PythonWorkflow(Generic[P, R]):
 
 
 class WorkflowDecorator(Protocol):
-    """The result of `@workflow(...)`: it makes a function a workflow and keeps its types."""
+    """The result of `workflow(...)`: turns a function into a workflow and keeps its signature."""
 
     def __call__(self, function: Callable[P, R], /) -> PythonWorkflow[P, R]: ...
 

@@ -156,7 +156,7 @@ def drive_alone() -> Turn:
 
 
 def turn(seconds: float = TURN_SECONDS) -> Turn:
-    """Give up to 100 redrives with work an equal share of the time.
+    """Continue at most 100 redrives that have work, each for an equal share of the time.
 
     Each redrive gets at least one batch, unless the turn has already taken three times `seconds`.
     The next turn begins with the redrive after the last one of this turn.
@@ -228,6 +228,6 @@ def _one_by_one(redrive_id: UUID, batch: Batch, until: float) -> tuple[int, bool
 
 
 def _under_way() -> list[UUID]:
-    """Return the IDs of the next 100 redrives with work; the oldest follows the newest."""
+    """Return the IDs of the next 100 redrives with work; after the newest comes the oldest."""
     rows = statements.fetch("next_busy_redrives", {"after": _last, "most": MOST})
     return [redrive_id for (redrive_id,) in rows]

@@ -24,7 +24,7 @@ PATIENCE = "SET LOCAL lock_timeout = '250ms'"
 
 @dataclass(frozen=True, slots=True)
 class Queued:
-    """An item to send; `careful` means that other locks precede its execution's lock."""
+    """An item to send; if `careful`, other locks must be taken before its execution's lock."""
 
     id: int
     entry_id: UUID

@@ -61,7 +61,7 @@ UNBOUNDED = 1_000_000  # higher than the number of a redrive's entries
 
 
 def standing(redrive: Redrive) -> Standing:
-    """Return the redrive's progress and limits for the pure rules."""
+    """Return the redrive's progress and limits, as the functions of `rules` expect them."""
     return Standing(
         sent=redrive.sent,
         running=redrive.running,

@@ -23,7 +23,7 @@ def due(pace: Pace, rate: float, now: datetime) -> tuple[int, Pace]:
     """Return how many entries may be sent now at `rate` per second, and the pace to store.
 
     Entries are counted from the start of the pace, so that fractions and delays add no error. After
-    a gap, at most the entries of `CATCH_UP` seconds, or one entry, may be sent at once.
+    a gap, the limit is the number of entries due in `CATCH_UP` seconds, but at least one entry.
     """
     if pace.since is None:
         return 1, Pace(now, 0)

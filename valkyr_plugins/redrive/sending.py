@@ -135,9 +135,10 @@ def patches_of(redrive: Redrive, queue: Sequence[Queued]) -> dict[UUID, patching
 
 
 def _stored_changes(redrive_id: UUID) -> StoredInput | None:
-    """Store a redrive's overrides of steps, if large, and return the StoredInput; otherwise None.
+    """Store a redrive's overrides of steps if they are large.
 
-    Raises PayloadStoreUnavailable and the errors of sealing.
+    Return the StoredInput, or None if nothing was stored. Raises PayloadStoreUnavailable and the
+    errors of sealing.
     """
     if not payload_store.enabled():
         return None

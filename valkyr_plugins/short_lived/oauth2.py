@@ -39,7 +39,7 @@ def issue(source: CredentialSource, before: Issued | None) -> Issued:
 
 
 def asked(fields: Mapping[str, str], form: dict[str, str]) -> IssuerAnswer:
-    """Return the token endpoint's answer to a grant, with an access token. Raises StepError."""
+    """Send a grant to the token endpoint; return the answer with the token. Raises StepError."""
     url = fields["token_url"].strip()
     if not is_secure(url):
         raise StepError(f"{url[:200]} is not a token endpoint over https: change the credential")

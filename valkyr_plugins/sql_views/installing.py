@@ -1,7 +1,7 @@
 """Create the schema, its views and the reading role; drop and recreate the views around `migrate`.
 
 The comment on the schema contains the names of the views that Valkyr created. Valkyr drops these
-views, also those of a plugin that was removed, and no others.
+views, including those of a removed plugin, and no others.
 
 The views belong to the owner of the tables and are security barriers. PostgreSQL applies the
 condition on the workspace before any function or operator of the query that could reveal a value.

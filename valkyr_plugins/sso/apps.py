@@ -53,7 +53,7 @@ class SsoConfig(PluginConfig):
         templates["OPTIONS"]["context_processors"].append(f"{cls.name}.views.sign_in")
 
     def ready(self) -> None:
-        """Reject an incomplete provider, and name the pages `single sign-on` in audit entries."""
+        """Reject an incomplete provider; name `single sign-on` as the origin in audit entries."""
         from executions.public.access import DOORS
         from valkyr_plugins.sso.configuration import configured
 

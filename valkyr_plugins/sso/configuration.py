@@ -17,7 +17,7 @@ class SingleSignOn:
 
     `groups` maps the provider's groups to roles. With `only`, only superusers can sign in with a
     password. With `link_by_email`, a verified address is enough to link the account with that
-    address, except a superuser's or a service account.
+    address, unless it is a superuser's account or a service account.
     """
 
     issuer: str

@@ -34,7 +34,7 @@ _provider: TracerProvider | None = None
 
 
 class RowIds(RandomIdGenerator):
-    """Makes random IDs, except for spans whose ID is derived from a row (`spans`)."""
+    """Makes random IDs, except for spans whose ID is derived from a row (see `spans`)."""
 
     def generate_trace_id(self) -> int:
         """Return the trace ID that a row determines, or a random ID."""

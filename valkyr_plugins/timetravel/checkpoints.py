@@ -101,7 +101,7 @@ def begin(execution: WorkflowExecution, variables: dict[str, Any]) -> None:
 
 
 def retention_hours() -> float:
-    """Return how many hours after their execution's end checkpoints are kept; 0 means no limit."""
+    """Return for how many hours after an execution its checkpoints are kept; 0 means no limit."""
     return read(TimeTravelSettings).checkpoint_retention_hours
 
 

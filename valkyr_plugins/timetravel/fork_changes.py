@@ -185,8 +185,8 @@ def asked_again(origin: WorkflowExecution, version: Compiled, point: Point) -> P
 
     `version` is the version that the fork runs. An approval is kept if all steps after it had ended
     by the point, so that no step runs under it. A step that waited for a child execution counts as
-    an approval if a user decided in the child, or if the run from which the step was copied is
-    gone.
+    an approval if a user decided in the child, or if the run from which the step was copied no
+    longer exists.
     """
     while True:
         told = restore_points.params(origin, point)

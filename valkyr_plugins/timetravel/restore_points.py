@@ -102,7 +102,7 @@ def params(execution: WorkflowExecution, point: Point) -> dict[str, Any]:
 def variables_at(execution: WorkflowExecution, point: Point) -> dict[str, Any]:
     """Return the variables at the point, from the last checkpoint before it and later writes.
 
-    Without such a checkpoint, the workflow's defaults are the start.
+    Without such a checkpoint, the writes are applied to the workflow's defaults.
     """
     graph = compiled(execution.version_id).graph
     checkpoint = (

@@ -1,8 +1,7 @@
 """Verify an execution against its recorded results, without running a step.
 
 Templates and decisions are computed again. If nothing differs, the execution depended only on its
-payload and its steps' results. A difference
-reveals an error in a version, the engine or a row.
+payload and its steps' results. A difference reveals an error in a version, the engine or a row.
 """
 
 import time

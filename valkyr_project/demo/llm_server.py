@@ -43,7 +43,7 @@ SENTENCES = (
 
 
 def text_answer(prompt: str) -> str:
-    """Return Markdown on the chapter and keywords; a placeholder for a first draft on methods."""
+    """Return a chapter as Markdown; the first draft about methods is only a placeholder."""
     chapter = line(prompt, "Chapter") or "An answer"
     if "method" in chapter.lower() and "Improve" not in prompt:
         return f"{chapter} will be told later"
@@ -78,7 +78,7 @@ def _sentences(keywords: Sequence[str]) -> Iterator[str]:
 
 
 def tool_calls(body: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return a call of each tool for which the prompt has all required arguments (`name: …` lines).
+    """Return a call to each tool for which the prompt has all required arguments (`name: …` lines).
 
     Return [] if the conversation already has the result of a call.
     """
@@ -217,13 +217,13 @@ class LlmHandler(BaseHTTPRequestHandler):
         return self.refuse(404, f"there is nothing at {self.path}", "not_found")
 
     def chat(self, body: Body) -> None:
-        """Answer a conversation; stream the answer if requested."""
+        """Continue a conversation; stream the new message if requested."""
         if calls := tool_calls(body):
             return self.say(body, "", finish="tool_calls", tool_calls=calls)
         return self.say(body, self.text_for(body))
 
     def text_for(self, body: Body) -> str:
-        """Return the model's answer to a conversation."""
+        """Return the text of the model's next message in a conversation."""
         messages = body.get("messages", [])
         results = [str(one.get("content")) for one in messages if one.get("role") == "tool"]
         if results:

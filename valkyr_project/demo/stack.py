@@ -50,7 +50,7 @@ class Stack:
 
 
 def find_or_start(partner_host: str) -> Stack:
-    """Return the stack of VALKYR_HOME once it is ready; start it if it does not run.
+    """Return the stack of VALKYR_HOME once it is ready; start it if it is not running.
 
     By default, the steps of a new stack may call `partner_host`. Raises DemoError or UpError.
     """

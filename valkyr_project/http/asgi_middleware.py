@@ -1,4 +1,4 @@
-"""ASGI middleware: reject oversized bodies, remove the charsets of bodies, and assign request IDs.
+"""ASGI middleware: reject oversized bodies, remove declared charsets, and assign request IDs.
 
 Django would write a body of any size to disk before a view could reject it. It would also decode
 the query with any codec that the caller names.
@@ -25,7 +25,7 @@ _CHARSET = re.compile(rb";\s*charset=[^;]*", re.IGNORECASE)
 
 
 class Gate:
-    """An ASGI middleware that limits bodies to `limit` bytes and removes their charsets."""
+    """An ASGI middleware that limits bodies to `limit` bytes and removes declared charsets."""
 
     def __init__(self, app: App, limit: int) -> None:
         """Wrap the ASGI application `app`."""

@@ -71,7 +71,7 @@ class ProcessImage:
         self._lock = threading.Lock()
 
     def launch(self, environment: Mapping[str, str]) -> None:
-        """Start the launcher; calls of `start` wait until the launcher has loaded everything."""
+        """Start the launcher; calls to `start` wait until the launcher has loaded everything."""
         self._launched_at = time.monotonic()
         self._asking, asked = socket.socketpair()
         descriptor = os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)

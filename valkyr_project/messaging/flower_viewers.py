@@ -32,7 +32,7 @@ ANSWERED = {200, 304}
 
 @dataclass
 class Viewers:
-    """Records the last view of Flower and the last command to workers, in monotonic seconds.
+    """Records when Flower was last viewed, and when workers last got a command (monotonic seconds).
 
     Without a view, the first command stops the reports: an earlier Flower may have died while a
     user viewed it.

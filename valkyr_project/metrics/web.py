@@ -1,7 +1,7 @@
 """The web process: `/metrics`, and the durations of the API's operations.
 
-The middleware is the outermost. A scrape therefore needs no configured host name and is not
-redirected to HTTPS, and a request's time includes all other middleware.
+The middleware precedes nearly all others. A scrape therefore needs no configured host name and is
+not redirected to HTTPS, and a request's time includes the middleware that follows.
 """
 
 import time
@@ -26,7 +26,7 @@ PAGE, NOTHING = "(page)", "(none)"
 
 
 class Metrics:
-    """The outermost middleware: serves `/metrics` and measures every other request."""
+    """A middleware that serves `/metrics` and measures every other request."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         """Wrap `get_response`, the next middleware or the view."""

@@ -15,7 +15,7 @@ from valkyr_plugins.python_workflows.tracing.trace import address_of, output_of,
 
 
 class Waited:
-    """The result of a wait; its output can be read by name."""
+    """The result of a wait; its attributes are the fields of the wait's output."""
 
     def __init__(self, task: TracedTask) -> None:
         self._task = task

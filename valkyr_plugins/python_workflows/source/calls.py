@@ -1,6 +1,6 @@
 """The call that records a task: its construct, arguments and options.
 
-A task that no construct can express becomes a call of its module by name.
+A task that no construct can express becomes a call to its module by name.
 """
 
 from collections.abc import Callable, Mapping
@@ -29,7 +29,7 @@ OPTIONS = {
 
 @dataclass(slots=True)
 class SourceCall:
-    """The call of a task.
+    """The call that records a task.
 
     `read` is the value whose templates are read outside the call's body; `later` are inputs that
     are rendered in its body.
@@ -116,7 +116,7 @@ def options_of(document: Document, depth: int = 1) -> dict[str, Any]:
 
 
 def by_name(use: str, config: Document) -> SourceCall:
-    """Return a call of a built-in module or of a project's step; `use` is its type."""
+    """Return a call to the built-in module, or the project's step, of the type `use`."""
     words = [
         f"{word}_" if iskeyword(word) or word == "options" else word for word in use.split(".")
     ]

@@ -34,7 +34,7 @@ def literal(value: Any, depth: int = 0, used: int = 0) -> str:
 
 
 def text(value: str) -> str:
-    """Return a text as source; several lines are written in triple quotes."""
+    """Return a text as source, in triple quotes if it has several lines and needs no escapes."""
     plain = '"""' not in value and "\\" not in value and not value.endswith('"')
     if "\n" in value and plain and all(one.isprintable() or one == "\n" for one in value):
         return f'"""\\\n{value}"""'
@@ -42,7 +42,7 @@ def text(value: str) -> str:
 
 
 def call(name: str, arguments: Iterable[str], depth: int, used: int = 0) -> str:
-    """Return a call of `name` with arguments that are already source."""
+    """Return the source of a call to `name`; the arguments are already source."""
     parts = list(arguments)
     flat = f"{name}({', '.join(parts)})"
     if "\n" not in flat and len(INDENT) * depth + used + len(flat) <= WIDTH:

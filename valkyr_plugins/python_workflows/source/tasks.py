@@ -42,7 +42,7 @@ class SourceWriter:
     results: dict[TracedTask, str] = field(default_factory=dict)
 
     def body(self, document: Document, depth: int) -> list[str]:
-        """Return the statements of a normalised `{tasks, edges}`, in the scope that is open.
+        """Return the statements for a normalised `{tasks, edges}`, in the current scope.
 
         Raises ValueError for a cycle, or for a task that has no form in Python.
         """
@@ -75,7 +75,7 @@ class SourceWriter:
         return shown.write(name, options, lines, depth)
 
     def _shown(self, document: Document) -> SourceCall:
-        """Return the call of a task, with names for the values that its templates read."""
+        """Return the call that records a task, with known Python names in place of templates."""
         config = document.get("with")
         if "modules" in document or not isinstance(config, Mapping):
             return call_of(document)

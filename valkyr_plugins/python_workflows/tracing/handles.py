@@ -35,9 +35,10 @@ class HandleFacts:
     """The metadata of a handle.
 
     `reads` are the tasks whose results the handle needs; `within` are the bodies whose `item` or
-    `loop` it reads. `follows` is the module of a chain whose output it is. `task` is the task whose
-    whole output it is; `outcomes` make it a branch of a task (see `when`). `shape` is the value's
-    annotation. An `external` value comes from outside, so fields with defaults may be missing.
+    `loop` it reads. `follows` is the module of a chain whose output the handle reads. `task` is
+    the task whose whole output the handle is; `outcomes` make it a branch of a task (see `when`).
+    `shape` is the value's annotation. An `external` value comes from outside, so fields with
+    defaults may be missing.
     """
 
     source: str
@@ -331,7 +332,7 @@ def default(value: Any, other: Any) -> ValueHandle:
 
 
 def applied(value: Any, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> ValueHandle:
-    """Return a call of the value, or of its method if `name` is the method with a leading dot."""
+    """Return a call to the value or, if `name` is `.method`, to that method of the value."""
     writer = _Writer()
     owner = writer.text(value, ATOM) + name
     return writer.handle(f"{owner}({_arguments(writer, args, kwargs)})", ATOM)

@@ -53,7 +53,10 @@ class CallOptions:
         return cls(**{**given, "after": after if listed else [after]})
 
     def document(self) -> dict[str, Any]:
-        """Return the keys of a task that represent these options. Raises TracingError."""
+        """Return a task's keys for these options, without `id`, `join`, `after` and `undo`.
+
+        Raises TracingError for an invalid duration.
+        """
         found: dict[str, Any] = {}
         if self.title:
             found["name"] = self.title
@@ -81,7 +84,7 @@ def _is_count(value: Any) -> bool:
 
 
 def seconds(span: Any) -> Any:
-    """Return a length of time in seconds; keep numbers and handles. Raises TracingError."""
+    """Return a duration in seconds; return numbers and handles unchanged. Raises TracingError."""
     if isinstance(span, timedelta):
         return _whole(span.total_seconds())
     if not isinstance(span, str) or "{{" in span:

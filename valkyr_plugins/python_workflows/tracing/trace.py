@@ -72,7 +72,7 @@ class Trace:
 
     @contextmanager
     def inside(self, block: Block) -> Iterator[Block]:
-        """Record calls in another block, of this scope or an inner one, during the `with`."""
+        """Within the `with` statement, record calls in `block`, of this scope or an inner one."""
         was = self.scope, self.block
         self.scope, self.block = block.scope, block
         try:

@@ -40,7 +40,7 @@ REDRIVES = "valkyr_redrive_redrive"
 
 
 class RedriveGroupsForm(RedriveForm):
-    """The options of all redrives, and the number of their entries."""
+    """The options of all new redrives, and the total number of their entries."""
 
     count = forms.IntegerField(
         label=lazy("Number of dead letters"),

@@ -41,7 +41,7 @@ from valkyr_plugins.redrive.options import check_start
 def _unless(target: str, *states: str) -> Callable[[Any], str]:
     """Return a check that rejects redrives that cannot move to `target`.
 
-    With `states`, the check rejects redrives that are in none of these states.
+    With `states`, the check instead rejects redrives that are in none of these states.
     """
     allowed = states or sources(target)
 

@@ -34,7 +34,7 @@ from valkyr_plugins.redrive.progress import progress
 
 
 class Choice(Body):
-    """A choice of dead letters with exactly one of three fields; closed ones are omitted."""
+    """A choice of dead letters by exactly one of three fields; closed dead letters are omitted."""
 
     ids = serializers.ListField(child=Id(), required=False, min_length=1, max_length=MAX_IDS)
     filter = EntryFilters(required=False)

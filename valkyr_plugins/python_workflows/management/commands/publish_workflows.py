@@ -13,7 +13,7 @@ class Command(BaseCommand):
     help = "Publish the workflows in Python whose content changed."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Publish; print a line for each new version, and how many workflows were up to date."""
+        """Publish workflows; print each new version, then the numbers of new and unchanged ones."""
         published = publish_all()
         made = [(slug, version) for slug, version in published.items() if version.created]
         for slug, version in made:
