@@ -35,7 +35,7 @@ examples:
   manage.py redrive --filter '{"inputs": [{"path": "order.country", "op": "eq", "value": "DE"}]}'
   manage.py redrive --ids 0192… 0193… --overrides '{"url": "https://new.example.com"}'
 
-The open entries that are chosen are frozen when it is made. It is carried on by the worker of the
+The open entries that are chosen are frozen when it is made. A worker continues it of the
 queue control, at lower priority than other work, also when this command has ended; pause, resume
 and abort it in the admin or by the API.
 """
