@@ -35,9 +35,9 @@ examples:
   manage.py redrive --filter '{"inputs": [{"path": "order.country", "op": "eq", "value": "DE"}]}'
   manage.py redrive --ids 0192… 0193… --overrides '{"url": "https://new.example.com"}'
 
-The open entries that are chosen are frozen when it is made. A worker continues it of the
-queue control, at lower priority than other work, also when this command has ended; pause, resume
-and abort it in the admin or by the API.
+A redrive contains the open dead letters that match when it is created. A worker of the queue
+control sends them at a lower priority than other work, even after this command has ended. Pause,
+resume and abort the redrive in the admin or with the API.
 """
 
 
