@@ -88,7 +88,9 @@ def note_entry(entry_id: UUID) -> None:
 
 
 def note_of_entries(entry_ids: Sequence[UUID], *, opened: int) -> None:
-    """Queue one change of each group's open counter: `opened` (1 or -1) for each given entry.
+    """Queue one change of the open counter of each group that contains given entries.
+
+    The change is `opened` (1 or -1) times the number of the group's given entries.
 
     The entries' current groups are used, because a group that was read earlier may be outdated. The
     caller has locked or changed the entries in this transaction, so their groups cannot change.

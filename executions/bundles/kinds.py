@@ -1,7 +1,7 @@
 """The kinds of items in a bundle besides workflows; the app that owns a kind registers it.
 
-A kind is a list of items, such as budgets. It names the fields that identify an item, reads a
-workspace's items, and writes single items. The engine's own kind is `tiers`; plugins register their
+A kind, such as budgets, names the fields that identify an item, reads a workspace's items, and
+writes single items. The engine's own kind is `tiers`; plugins register their
 kinds in `AppConfig.ready`:
 
     register(BudgetItems())

@@ -16,8 +16,10 @@ class StoredPayload(models.Model):
     sealing key share a row. Once the collector has marked the row, an equal value gets a new row
     and file. `stored_at` is empty until the file is complete. `sealing_key` is 0 if the value is
     not sealed. `refers_to` are the IDs of the stored values inside this one, at any depth: an
-    execution that uses this value uses those, too. `content_digest` is the digest of stored
-    content, for which `digest` is derived from the ID.
+    execution that uses this value uses those, too.
+
+    Content (bytes that a module writes in parts) is an exception: its `digest` is derived from the
+    ID, so equal content does not share a row, and `content_digest` is the digest of its bytes.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

@@ -1,1 +1,4 @@
-"""Explain why steps are not running: a reason for each live or dead run, and for each open task."""
+"""Explain the states of an execution and its steps.
+
+There is a reason for each live or dead run, and for each task or undo step that has not started.
+"""

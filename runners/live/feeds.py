@@ -48,7 +48,8 @@ def _read_runs(name: str, params: dict[str, Any]) -> dict[UUID, list[Row]]:
 def _name_children(found: dict[UUID, list[Row]]) -> None:
     """Add to finished runs the IDs of the children that they started. Uses at most one query.
 
-    These IDs are not in any `progress`, but the key that started each child contains the run's ID.
+    The `progress` of these runs contains no child ID, but each child's idempotency key contains the
+    ID of the run that started it.
     """
     callers = {
         f"child:{row['id']}": row

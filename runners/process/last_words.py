@@ -1,7 +1,7 @@
-"""The note of a process that ends because it cannot renew its leases: no step is the cause.
+"""A note that a process leaves when it ends because it cannot renew its leases.
 
-The note is a file next to the signs of life, for processes on the machine that judge the process's
-end. This module imports no Django.
+The note is a file in the folder of `signs_of_life`. Other processes on the machine read it when
+they decide why the process ended, so that no step is blamed. This module imports no Django.
 """
 
 import _thread

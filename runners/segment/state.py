@@ -109,10 +109,10 @@ class SegmentState:
         self._extend(settle(self.graph, self.outcomes, tasks))
 
     def decide_joins(self) -> None:
-        """Decide the open joins again, after the outcomes of other segments were read.
+        """Decide the open joins again, now that outcomes of tasks in other segments are known.
 
-        Only joins are decided here: other followers of these tasks belong to the workers that ended
-        them.
+        Only joins are decided here: other tasks that follow those tasks belong to the workers that
+        ended them.
         """
         self._extend(decide(self.graph, self.outcomes, list(self.frontier.unsettled)))
 

@@ -47,7 +47,7 @@ class CallbackUsed(WrongState):
     code = "callback_used"
 
     def __init__(self) -> None:
-        """Set the message, which does not name the caller."""
+        """Set the message to the class's docstring, and the state to `used`."""
         super().__init__((self.__doc__ or "").strip(), "used")
 
 

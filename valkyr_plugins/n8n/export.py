@@ -162,7 +162,7 @@ def _export(document: Mapping[str, Any]) -> Export:
 
 
 def _nodes(values: list[Any], remarks: list[str]) -> tuple[list[Node], dict[str, str]]:
-    """Return the nodes, and a mapping from the names or IDs in connections to the nodes' names."""
+    """Return the nodes, and their unique names, keyed by each node's ID and original name."""
     nodes: list[Node] = []
     called: dict[str, str] = {}
     taken: set[str] = set()

@@ -2,5 +2,6 @@
 
 `lifecycle` freezes the chosen dead letters in a draft and changes a redrive's state; `preview`
 shows its effects. The duty `driver` settles ended items, then sends as many items as `progress`
-allows: many steps in one transaction, other items one by one. `hooks` answers the engine.
+allows: together in one transaction where possible, otherwise one by one. `hooks` answers the
+engine's queries about redrives and handles its signals.
 """

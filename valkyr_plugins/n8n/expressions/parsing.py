@@ -12,7 +12,7 @@ class Untranslatable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A constant: a text, a number, true, false or null."""
+    """A constant: a string, a number, true, false or null."""
 
     value: str | float | bool | None
 

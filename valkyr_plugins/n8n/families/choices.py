@@ -274,7 +274,7 @@ def _written(value: Any) -> bool:
 
 
 def _over_conditions(work: NodeWork, cases: list[Case]) -> dict[str, Any]:
-    """Return inputs of a `flow.switch` whose outcome is the first case with true conditions."""
+    """Return inputs of a `flow.switch`: its outcome is the first case whose conditions are met."""
     names = list(dict.fromkeys(case[1] for case in cases))
     written = ""
     try:

@@ -123,7 +123,8 @@ class TracedTurns:
     def while_(self, condition: object) -> None:
         """Start each iteration only if the condition is true; otherwise, end the loop.
 
-        Before the first iteration, results are None.
+        Before the first iteration, the results of the block's steps are None, so the condition must
+        allow for that.
         """
         self._end("while", condition)
 
