@@ -21,7 +21,7 @@ FOLDER, statement, is_kept = _own.folder, _own.text, _own.kept
 MOST = 5_000
 # Maximum number of executions of each version whose costs are counted.
 MOST_COSTS = 1_000
-# Maximum number of failure groups that are listed, the most frequent first.
+# Maximum number of failure groups that are read: of all groups, and of the new ones.
 MOST_GROUPS = 20
 
 
@@ -91,7 +91,7 @@ def as_json(found: SideBySide) -> dict[str, Any]:
     return {
         "canary": _side_json(found.canary),
         "latest": _side_json(found.latest),
-        "groups": [asdict(one) | {"id": str(one.id)} for one in found.groups[:MOST_GROUPS]],
+        "groups": [asdict(one) | {"id": str(one.id)} for one in found.groups],
     }
 
 

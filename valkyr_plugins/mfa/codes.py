@@ -16,8 +16,8 @@ RECOVERY_CODES = 10
 # code doubles this time, up to 1 h. So an attacker can try about 40 of a million codes a day.
 FREE_FAILURES = 10
 FIRST_WAIT_SECONDS, LONGEST_WAIT_SECONDS = 60, 3_600
-# 80 random bits in base 32, in four groups of four. So many random bits need no salt and no slow
-# hash.
+# 80 random bits in base 32, in four groups of four. With this number of random bits, a code needs
+# no salt and no slow hash.
 _GROUPS, _GROUP = 4, 4
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 

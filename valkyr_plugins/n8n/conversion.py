@@ -54,7 +54,7 @@ HELPERS = {
     "ai_document": "and split documents for a vector store that was left",
 }
 MAX_SECONDS = 31_536_000
-# A definition contains the whole program, so many programs can make it too large.
+# A definition contains the text of its programs, which can make it too large.
 PROGRAM = "javascript.code"
 
 

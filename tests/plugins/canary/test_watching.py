@@ -91,6 +91,7 @@ def test_a_new_failure_group_stops_a_canary_despite_many_larger_known_groups() -
     made.refresh_from_db()
     expected = "Dead letters in a failure group that only this version has: 3 (a: new)."
     assert made.reason == expected
+    assert "a: new" in {group["name"] for group in made.figures["groups"]}
 
 
 @pytest.mark.django_db
